@@ -1,0 +1,107 @@
+"""The seam between windrow and a table format: what the engine asks of a table, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import DataFrame
+
+Columns = Mapping[str, str]
+"""Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}."""
+
+DELETED = "__deleted"
+"""Boolean column of a frame of changes: true on a tombstone, a row whose key must leave the table."""
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """A table by schema and name, before a target gives it a place."""
+
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit of a table: its version (Delta version or Iceberg snapshot id) and who made it."""
+
+    version: str
+    run_id: str | None
+    operation: str
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
+    rows_deleted: int | None = None
+
+
+class Tables(Protocol):
+    """The tables of one target. Every method that writes makes exactly one commit."""
+
+    def identifier(self, table: TableName) -> str:
+        """The quoted name under which Spark SQL finds the table."""
+        ...
+
+    def exists(self, table: TableName) -> bool: ...
+
+    def columns(self, table: TableName) -> dict[str, str]:
+        """The stored columns, name -> Spark SQL type, in table order."""
+        ...
+
+    def read(self, table: TableName, *, version: str | None = None) -> DataFrame:
+        """The table's rows, now or as of a version."""
+        ...
+
+    def create(
+        self,
+        table: TableName,
+        columns: Columns,
+        *,
+        partition_by: Sequence[str] = (),
+        comments: Mapping[str, str] | None = None,
+    ) -> None:
+        """Create an empty table unless it exists. `comments` are column comments."""
+        ...
+
+    def add_columns(self, table: TableName, columns: Columns) -> None:
+        """Append columns to the table; they are null in the rows stored before."""
+        ...
+
+    def append(self, table: TableName, rows: DataFrame) -> None:
+        """Add rows, matched by column name."""
+        ...
+
+    def merge(
+        self, table: TableName, changes: DataFrame, *, key: Sequence[str], bound: str | None = None
+    ) -> None:
+        """Upsert rows by key; rows of `changes` with DELETED true remove their key instead.
+
+        `changes` has the table's columns, or some of them (the others are left as they are on
+        update and null on insert), and may have DELETED. `bound` is a SQL condition on the
+        target's columns, written with the alias `t`, that is true for every stored row whose key
+        is in `changes`: it prunes the files that are read. A null key never matches.
+        """
+        ...
+
+    def overwrite(self, table: TableName, rows: DataFrame) -> None:
+        """Replace all rows in one commit."""
+        ...
+
+    def history(self, table: TableName) -> list[Commit]:
+        """The table's commits, newest first."""
+        ...
+
+    def restore(self, table: TableName, version: str | None) -> None:
+        """Take the table's rows back to a version; None means before its first commit: no rows."""
+        ...
+
+    def drop(self, table: TableName) -> None: ...
+
+    @contextmanager
+    def commits_of(self, run_id: str) -> Iterator[None]:
+        """Commits made inside carry the run id, so that `history` can tell whose they are."""
+        ...
