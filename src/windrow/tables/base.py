@@ -1,4 +1,4 @@
-"""The seam between windrow and a table format: what the engine asks of a table, and nothing more."""
+"""The seam between windrow and a table format: all that the engine asks of a table."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame
 
+from windrow.errors import TableError
+
 Columns = Mapping[str, str]
 """Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}."""
 
 DELETED = "__deleted"
-"""Boolean column of a frame of changes: true on a tombstone, a row whose key must leave the table."""
+"""Boolean column of a frame of changes: true on a tombstone, whose key must leave the table."""
+
+
+class ConflictError(TableError):
+    """Another writer changed the table at the same time; nothing was written, so try again."""
 
 
 @dataclass(frozen=True, order=True)
@@ -92,7 +98,12 @@ class Tables(Protocol):
         ...
 
     def history(self, table: TableName) -> list[Commit]:
-        """The table's commits, newest first."""
+        """The commits behind the table's present rows, newest first.
+
+        What `restore` took back is left out, on both formats: a run whose id is here has written
+        rows that count. It reaches back to the commit that last emptied the table, or to the
+        oldest one that the format still keeps.
+        """
         ...
 
     def restore(self, table: TableName, version: str | None) -> None:

@@ -1,0 +1,63 @@
+# Every target is a line or two; `make` alone lists them.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all conformance lint format bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Make .venv from requirements.lock, with windrow in it
+
+demo: setup ## Run the demo: synthetic events, several days of runs, a report
+	$(BIN)/windrow demo
+
+test: setup ## Run the tests of every day
+	$(BIN)/pytest -m "not slow and not conformance"
+
+test-all: setup ## Run all tests
+	$(BIN)/pytest
+
+conformance: setup ## Compare whole tables with the published expected output
+	$(BIN)/pytest -m conformance
+
+lint: setup ## Check style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: setup ## Put the code in shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup ## Measure speed against the floor (docs say how to read it)
+	$(BIN)/python -m bench
+
+clean: ## Remove what tools and runs left behind (.venv stays)
+	rm -rf build dist demo .windrow .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# uv where there is one (it is several times faster), pip otherwise; both check the hashes.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "windrow needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "Name another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing the locked packages into .venv. PySpark is 450 MB and is built from source:"
+	@echo "the first time takes a few minutes, later ones come from the cache."
+	@if command -v uv >/dev/null; then \
+	  set -ex; \
+	  test -x $(BIN)/python || uv venv --quiet --no-config --python "$$(command -v $(PYTHON))" .venv; \
+	  uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; \
+	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+	else \
+	  set -ex; \
+	  test -x $(BIN)/python || $(PYTHON) -m venv .venv; \
+	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip; \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
+	fi
+	@touch $@

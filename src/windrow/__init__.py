@@ -1,0 +1,43 @@
+"""windrow: raw behavioural events into the tables analysts use, session by session, on Spark."""
+
+from windrow.errors import (
+    ConfigError,
+    LockedError,
+    RefusedError,
+    RunFailedError,
+    SourceError,
+    SparkStartError,
+    TableError,
+    UsageError,
+    WindrowError,
+)
+from windrow.limits import Limits, State
+from windrow.model import Model, model, stored
+from windrow.plan import Plan
+from windrow.project import Project
+from windrow.run import RunResult, Step
+from windrow.status import PackageStatus
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfigError",
+    "Limits",
+    "LockedError",
+    "Model",
+    "PackageStatus",
+    "Plan",
+    "Project",
+    "RefusedError",
+    "RunFailedError",
+    "RunResult",
+    "SourceError",
+    "SparkStartError",
+    "State",
+    "Step",
+    "TableError",
+    "UsageError",
+    "WindrowError",
+    "model",
+    "stored",
+]

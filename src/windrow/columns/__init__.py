@@ -1,0 +1,1 @@
+"""Column expressions that several models share. Each takes columns and returns a column."""

@@ -1,0 +1,50 @@
+"""Where the events are: a path or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from windrow.config.fields import Frozen, TableName, Text, TextMap
+from windrow.config.paths import resolved
+
+
+class EventsSource(Frozen):
+    """The atomic events: files under `path`, or a `table` Spark knows by name."""
+
+    path: Text | None = Field(
+        default=None, description="Folder, file or object-store prefix that holds the events."
+    )
+    table: TableName | None = Field(
+        default=None, description="Name of the events table, with schema and catalog where needed."
+    )
+    format: Literal["parquet", "delta", "iceberg", "json", "csv"] = Field(
+        default="parquet", description="File format under `path`; a table knows its own."
+    )
+    options: TextMap = Field(
+        default={}, description="Options handed to Spark's reader, such as `header` for csv."
+    )
+
+    @model_validator(mode="after")
+    def _is_in_one_place(self) -> EventsSource:
+        if (self.path is None) == (self.table is None):
+            raise ValueError("exactly one of `path` and `table`")
+        return self
+
+    def under(self, project_dir: Path) -> EventsSource:
+        """The same source with a relative path seen from the project's folder."""
+        if self.path is None:
+            return self
+        return self.model_copy(update={"path": resolved(self.path, project_dir)})
+
+
+def _table_if_text(value: Any) -> Any:
+    return {"table": value} if isinstance(value, str) else value
+
+
+EventsSourceOrTable = Annotated[
+    EventsSource, BeforeValidator(_table_if_text, json_schema_input_type=EventsSource | TableName)
+]
+"""An events source, or just the name of a table."""

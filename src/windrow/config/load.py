@@ -1,0 +1,155 @@
+"""windrow.yml -> Config: read, fill in variables, lay --vars over it, choose a target, check."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from windrow.config.options import IGNORED_OPTIONS, PackageSettings
+from windrow.config.overrides import Options, options_in, vars_by_package
+from windrow.config.packages import PACKAGES
+from windrow.config.problems import (
+    InvalidConfigError,
+    KeyPath,
+    Problem,
+    check,
+    dotted,
+    problem,
+    unknown_key,
+)
+from windrow.config.project_file import FILE_NAME, Config, ProjectFile
+from windrow.config.substitution import substitute
+from windrow.config.yaml_file import read_mapping
+from windrow.errors import ConfigError, did_you_mean
+
+
+def find_project(start: Path) -> Path:
+    """The nearest folder that holds a windrow.yml, from `start` upwards."""
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder
+    raise ConfigError(
+        f"There is no {FILE_NAME} in {start} or in any folder above it. "
+        "`windrow init DIR` makes a project; --project-dir points to one."
+    )
+
+
+def load(
+    project_dir: Path,
+    *,
+    target: str | None = None,
+    vars: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Config:
+    """The configuration of the project in `project_dir`, or one error that lists every problem."""
+    project_dir = project_dir.absolute()
+    tree = _read(project_dir / FILE_NAME, target, environ)
+    blocks, problems = _package_blocks(tree.pop("packages", None))
+    file, file_problems = check(ProjectFile, tree, lambda path: (FILE_NAME, path))
+    problems += file_problems
+
+    overrides, vars_problems = vars_by_package(vars or {}, blocks)
+    problems += vars_problems
+    packages: dict[str, PackageSettings] = {}
+    for package, options in blocks.items():
+        settings, own_problems = _settings(package, options | overrides[package])
+        problems += own_problems
+        if settings is not None:
+            packages[package] = settings.under(project_dir)
+
+    if file is None or file.target is None or problems:
+        raise InvalidConfigError(problems)
+    return Config(
+        name=file.name,
+        target=file.target,
+        targets={name: it.named(name, project_dir) for name, it in file.targets.items()},
+        schemas=file.schemas,
+        events=file.events and file.events.under(project_dir),
+        packages=packages,
+        project_dir=project_dir,
+        ignored_options=_ignored(blocks, overrides),
+    )
+
+
+def _read(file: Path, target: str | None, environ: Mapping[str, str]) -> dict[Any, Any]:
+    try:
+        tree = read_mapping(file)
+        _choose_target(tree, target, environ)
+        filled, problems = substitute(tree, environ, FILE_NAME)
+    except RecursionError:
+        raise ConfigError(f"{file} nests too deeply, or an alias in it contains itself.") from None
+    if problems:
+        raise InvalidConfigError(problems)
+    return dict(filled)
+
+
+def _choose_target(tree: dict[Any, Any], asked: str | None, environ: Mapping[str, str]) -> None:
+    targets = tree.get("targets")
+    if not isinstance(targets, dict) or not targets:
+        return  # Validation says what is wrong with that.
+    default, problems = substitute(tree.get("target"), environ, FILE_NAME, ("target",))
+    if problems and not asked:
+        raise InvalidConfigError(problems)
+    chosen = _chosen(asked or default, [str(name) for name in targets])
+    tree["target"] = chosen
+    # The secrets of prod need not be set on the laptop that runs dev.
+    tree["targets"] = {
+        name: target
+        for name, target in targets.items()
+        if name == chosen or not substitute(target, environ, FILE_NAME)[1]
+    }
+
+
+def _package_blocks(blocks: Any) -> tuple[dict[str, Options], list[Problem]]:
+    if blocks is None:
+        return {}, []
+    if not isinstance(blocks, dict):
+        return {}, [problem(FILE_NAME, ("packages",), blocks, "a mapping of packages to options")]
+    known: dict[str, Options] = {}
+    problems = []
+    for package, block in blocks.items():
+        path = ("packages", package)
+        if package not in PACKAGES:
+            problems.append(unknown_key(FILE_NAME, path, block, PACKAGES))
+        elif not isinstance(block, dict | None):
+            problems.append(problem(FILE_NAME, path, block, "a mapping of options to values"))
+        else:
+            known[package], misspelt = options_in(block or {}, FILE_NAME, path)
+            problems += misspelt
+    return known, problems
+
+
+def _settings(package: str, options: Options) -> tuple[PackageSettings | None, list[Problem]]:
+    def locate(path: KeyPath) -> tuple[str, KeyPath]:
+        # A path that is no option as written is the package itself, or an option filled in for it.
+        written = options.get(str(path[0])) if path else None
+        if written is None:
+            return FILE_NAME, ("packages", package, *path)
+        return written.file, (*written.path, *path[1:])
+
+    values = {name: it.value for name, it in options.items() if name not in IGNORED_OPTIONS}
+    return check(PACKAGES[package], values, locate)
+
+
+def _chosen(name: object, targets: list[str]) -> str:
+    listed = ", ".join(targets)
+    if not name and len(targets) > 1:
+        raise ConfigError(f"{FILE_NAME} has several targets ({listed}); `target:` must name one.")
+    chosen = str(name or targets[0])
+    if chosen not in targets:
+        hint = did_you_mean(chosen, targets)
+        raise ConfigError(f"{FILE_NAME} has no target '{chosen}'; it has: {listed}.{hint}")
+    return chosen
+
+
+def _ignored(*written: Mapping[str, Options]) -> tuple[str, ...]:
+    options = [
+        option
+        for by_package in written
+        for options in by_package.values()
+        for option in options.items()
+    ]
+    return tuple(dict.fromkeys(dotted(it.path) for name, it in options if name in IGNORED_OPTIONS))

@@ -1,0 +1,166 @@
+"""The options every package has: windows, lateness, sessions, refresh protection."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from windrow.config.events import EventsSourceOrTable
+from windrow.config.fields import (
+    TABLE_NAME,
+    Count,
+    Frozen,
+    Identifier,
+    IsoDate,
+    NamePart,
+    Positive,
+    Texts,
+)
+
+IGNORED_OPTIONS = frozenset(
+    {
+        "database",
+        "query_tag",
+        "derived_tstamp_partitioned",
+        "enable_load_tstamp",
+        "page_view_context",
+        "iab_context",
+        "ua_parser_context",
+        "yauaa_context",
+        "consent_cmp_visible",
+        "consent_preferences",
+        "cwv_context",
+        "disable_errors",
+    }
+)
+"""Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""
+
+NOT_IN_FINGERPRINT = frozenset(
+    {
+        "lease_minutes",
+        "has_log_enabled",
+        "backfill_limit_days",
+        "models_to_run",
+        "models_to_remove",
+        "keep_this_run",
+        "allow_refresh",
+        "dev_target_name",
+        "cluster_by",
+        "events",
+        "atomic_schema",
+        "events_table",
+        "databricks_catalog",
+    }
+)
+"""Options that say how, where or how much to run, not what the tables hold."""
+
+
+class PackageSettings(Frozen):
+    """How one package runs."""
+
+    start_date: IsoDate = Field(
+        default=date(2020, 1, 1), description="First day of events to process, in UTC."
+    )
+    backfill_limit_days: Count = Field(
+        default=30, description="Most days of new events that one run takes in."
+    )
+    lookback_window_hours: Count = Field(
+        default=6, description="Hours before the last processed event that a run reads again."
+    )
+    session_lookback_days: Count = Field(
+        default=730, description="Days back in which a session that gets a new event is looked up."
+    )
+    days_late_allowed: Count = Field(
+        default=3, description="Days between creation and sending after which an event is dropped."
+    )
+    max_session_days: Positive = Field(
+        default=3, description="Days after which a session is capped and quarantined."
+    )
+    upsert_lookback_days: Count = Field(
+        default=30,
+        description="Days of stored rows before this run's rows that compat upserts search.",
+    )
+    app_id: Texts = Field(
+        default=(), description="Applications whose events are processed; empty means all."
+    )
+    dev_target_name: str = Field(
+        default="dev", description="Target in which a full refresh may rebuild everything."
+    )
+    allow_refresh: bool = Field(
+        default=False, description="Let a full refresh rebuild manifests outside the dev target."
+    )
+    session_timestamp: Identifier = Field(
+        default="collector_tstamp", description="Event column that orders sessions and bounds runs."
+    )
+    models_to_run: str = Field(
+        default="", description="Names of the models to run, separated by spaces."
+    )
+    models_to_remove: Texts = Field(
+        default=(), description="Models to take out of the manifest when the run starts."
+    )
+    has_log_enabled: bool = Field(default=True, description="Log what each run decides and does.")
+    compat: bool = Field(
+        default=False, description="Reproduce the known oddities of the reference packages."
+    )
+    keep_this_run: bool = Field(
+        default=False, description="Write this-run rows to the scratch schema, for debugging."
+    )
+    enabled: bool = Field(default=True, description="Run this package.")
+    disabled_models: Texts = Field(default=(), description="Models of this package that never run.")
+    cluster_by: dict[Identifier, list[Identifier]] = Field(
+        default={}, description="Clustering columns by table name."
+    )
+    lease_minutes: Positive = Field(
+        default=10, description="Minutes without a sign of life after which a run's lock lapses."
+    )
+    atomic_schema: NamePart | None = Field(
+        default=None, description="Schema of the events table; `atomic` if only its name is given."
+    )
+    events_table: NamePart | None = Field(
+        default=None, description="Name of the events table; `events` if only its schema is given."
+    )
+    databricks_catalog: NamePart | None = Field(
+        default=None, description="Catalog of the events table."
+    )
+    events: EventsSourceOrTable | None = Field(
+        default=None, description="Events of this package, in place of the project's."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _events_from_reference_options(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("events"):
+            return data
+        table = _reference_table(data)
+        return data if table is None else {**data, "events": {"table": table}}
+
+    def under(self, project_dir: Path) -> Self:
+        """The same settings with relative paths seen from the project's folder."""
+        if self.events is None:
+            return self
+        return self.model_copy(update={"events": self.events.under(project_dir)})
+
+    def fingerprint(self) -> str:
+        """A digest of the options that decide what the tables hold."""
+        options = self.model_dump(mode="json", exclude=set(NOT_IN_FINGERPRINT))
+        text = json.dumps(options, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _reference_table(data: Mapping[str, Any]) -> str | None:
+    catalog, schema, table = (
+        data.get(name) for name in ("databricks_catalog", "atomic_schema", "events_table")
+    )
+    if not (catalog or schema or table):
+        return None
+    parts = [part for part in (catalog, schema or "atomic", table or "events") if part]
+    # A part that is no name is reported under its own key, not as a wrong table.
+    is_name = all(isinstance(part, str) and re.fullmatch(TABLE_NAME, part) for part in parts)
+    return ".".join(parts) if is_name else None

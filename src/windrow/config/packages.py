@@ -1,0 +1,8 @@
+"""The packages windrow knows, and the settings each one takes."""
+
+from __future__ import annotations
+
+from windrow.config.options import PackageSettings
+from windrow.config.web import WebSettings
+
+PACKAGES: dict[str, type[PackageSettings]] = {"web": WebSettings}

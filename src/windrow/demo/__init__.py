@@ -1,0 +1,1 @@
+"""Synthetic events, for the demo, the tests and the benchmarks."""

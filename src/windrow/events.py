@@ -1,0 +1,225 @@
+"""The source: the atomic events table, read as it is and adapted to one shape.
+
+Standard columns get their types, entity columns become arrays of structs with snake_case fields,
+whatever shape they come in: struct, JSON text, camelCase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, StringType, StructType
+
+from windrow.columns.timestamps import literal
+from windrow.config import EventsSource, PackageSettings
+from windrow.errors import SourceError, did_you_mean
+from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
+
+_KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
+_MINOR_VERSION = re.compile(r"_\d+_\d+$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The events as stored, and how each adapted column comes from them."""
+
+    raw: DataFrame
+    adapted: Mapping[str, Column]
+    time_column: str
+
+    def between(self, lower: datetime, upper: datetime, columns: Iterable[str]) -> DataFrame:
+        """The events of a closed window of collector time, with the adapted columns asked for.
+
+        The bounds are literals of the stored column's own type, so that files are pruned.
+        """
+        stored_type = self.raw.schema[self.time_column].dataType
+        time = F.col(self.time_column)
+        if isinstance(stored_type, StringType):
+            time = self.adapted[self.time_column]
+            first, last = literal(lower), literal(upper)
+        else:
+            first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
+        in_window = self.raw.where((time >= first) & (time <= last))
+        return in_window.select(*(self.adapted[name].alias(name) for name in columns))
+
+
+def open_source(spark: SparkSession, source: EventsSource | None, *, time_column: str) -> Source:
+    """Find the events table and work out how to adapt its columns; reads no event."""
+    if source is None:
+        raise SourceError("windrow.yml names no events. Set events.path or events.table.")
+    raw = _read(spark, source)
+    return Source(raw, _adapted(raw), time_column)
+
+
+def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
+    place = source.table or source.path
+    options = dict(source.options)
+    if source.format == "csv":
+        options = {"header": "true", "escape": '"', **options}
+    reader = spark.read.options(**options)
+    try:
+        if source.table:
+            frame = reader.table(_quoted(source.table))
+        else:
+            frame = reader.format(source.format).load(source.path)
+        if not frame.columns:
+            raise SourceError(f"The events at {place} have no columns: is the folder empty?")
+        return frame
+    except PySparkException as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(
+            f"Cannot read the events at {place} as {source.format}: {reason} "
+            "Check events.path, events.table and events.format in windrow.yml."
+        ) from error
+
+
+def _quoted(table: str) -> str:
+    return ".".join(f"`{part.replace('`', '``')}`" for part in table.split("."))
+
+
+def check_columns(source: Source, needed: Mapping[str, str]) -> None:
+    """Stop unless every needed column is there with a usable type. `needed` gives the reason each."""
+    problems = [
+        f"column '{name}' is missing ({reason}).{did_you_mean(name, source.raw.columns)}"
+        for name, reason in needed.items()
+        if name not in source.adapted
+    ]
+    problems += [
+        f"column '{name}' has type {found}, expected {wanted}."
+        for name, found, wanted in _wrong_types(source.raw)
+        if name in needed
+    ]
+    if problems:
+        raise SourceError("The events cannot be used:\n" + "\n".join(f"  - {p}" for p in problems))
+
+
+def _wrong_types(raw: DataFrame) -> list[tuple[str, str, str]]:
+    def fits(found: str, wanted: str) -> bool:
+        if found == wanted or found == "string" or wanted == "string":
+            return not found.startswith(("array", "struct", "map"))
+        return _family(found) == _family(wanted)
+
+    return [
+        (name, found, STANDARD_COLUMNS[name])
+        for name, found in raw.dtypes
+        if name in STANDARD_COLUMNS and not fits(found, STANDARD_COLUMNS[name])
+    ]
+
+
+def _family(type_name: str) -> str:
+    if type_name.startswith(("timestamp", "date")):
+        return "time"
+    if type_name.startswith(("decimal", "double", "float", "int", "bigint", "smallint", "tinyint")):
+        return "number"
+    return type_name
+
+
+def _adapted(raw: DataFrame) -> dict[str, Column]:
+    types: dict[str, DataType] = {field.name: field.dataType for field in raw.schema.fields}
+    columns = {
+        name: _standard(name, found) for name, found in types.items() if name not in _KNOWN_ENTITIES
+    }
+    for entity in ENTITY_COLUMNS:
+        versions = [
+            _entity(name, types[name], entity)
+            for name in types
+            if name == entity.name or _MINOR_VERSION.sub("", name) == entity.name
+        ]
+        if versions:
+            columns[entity.name] = F.coalesce(*versions)
+    return columns
+
+
+def _standard(name: str, found: DataType) -> Column:
+    wanted = STANDARD_COLUMNS.get(name)
+    column = F.col(f"`{name}`")
+    if wanted is None or found.simpleString() == wanted:
+        return column
+    # Text that does not parse is an unknown value, not a reason to stop the run.
+    return column.try_cast(wanted) if isinstance(found, StringType) else column.cast(wanted)
+
+
+def _entity(name: str, found: DataType, entity: EntityColumn) -> Column:
+    """Any stored shape of an entity -> array of structs; of a self-describing event -> struct."""
+    column = F.col(f"`{name}`")
+    if isinstance(found, StringType):
+        structs, element = _parsed(column, entity), _json_struct(entity)
+    elif isinstance(found, ArrayType) and isinstance(found.elementType, StructType):
+        structs, element = column, found.elementType
+    elif isinstance(found, StructType):
+        structs, element = F.array(column), found
+    else:
+        raise SourceError(
+            f"Column '{name}' has type {found.simpleString()}, expected {entity.type} or JSON text."
+        )
+    canonical = F.transform(structs, lambda item: _fields(item, element, entity))
+    return canonical if entity.is_array else F.get(canonical, F.lit(0))
+
+
+def _parsed(text: Column, entity: EntityColumn) -> Column:
+    members = ",".join(
+        f"`{spelling}`:{type_}"
+        for name, type_ in entity.fields.items()
+        for spelling in dict.fromkeys((name, _camel(name)))
+    )
+    return F.from_json(text, f"array<struct<{members}>>")
+
+
+def _json_struct(entity: EntityColumn) -> StructType:
+    struct = StructType()
+    for name in entity.fields:
+        for spelling in dict.fromkeys((name, _camel(name))):
+            struct = struct.add(spelling, StringType())
+    return struct
+
+
+def _fields(item: Column, element: StructType, entity: EntityColumn) -> Column:
+    """One struct with the known fields, found by snake_case or camelCase name."""
+    found = [field.name for field in element.fields]
+    members = []
+    for name, wanted in entity.fields.items():
+        spellings = [item.getField(spelling) for spelling in found if _snake(spelling) == name]
+        value = F.coalesce(*spellings) if spellings else F.lit(None)
+        members.append(value.cast(wanted).alias(name))
+    return F.when(item.isNotNull(), F.struct(*members))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def malformed_json(source: Source) -> dict[str, Column]:
+    """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
+    types = dict(source.raw.dtypes)
+    return {
+        entity.name: F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
+        for entity in ENTITY_COLUMNS
+        if types.get(entity.name) == "string"
+    }
+
+
+def is_on_time(settings: PackageSettings) -> Column:
+    """False for an event sent too long after it was made.
+
+    Server-side events carry no device times: their delay is unknown, which is not late. The
+    reference drops them.
+    """
+    delay_limit = F.make_dt_interval(F.lit(settings.days_late_allowed))
+    on_time = F.col("dvce_sent_tstamp") <= F.col("dvce_created_tstamp") + delay_limit
+    return on_time if settings.compat else F.coalesce(on_time, F.lit(True))
+
+
+def is_of_app(settings: PackageSettings) -> Column:
+    """True for events of the configured applications, or of any when none is configured."""
+    return F.col("app_id").isin(*settings.app_id) if settings.app_id else F.lit(True)

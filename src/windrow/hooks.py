@@ -1,0 +1,90 @@
+"""The user's own functions that replace pieces of ours, found in the project's hooks.py by name.
+
+Each gets our answer as `default`, so that it can be wrapped instead of rewritten:
+
+    def filter_bots(default: Column) -> Column:
+        return default & ~F.col("useragent").contains("AcmeProbe")
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column
+
+from windrow.errors import ConfigError, did_you_mean
+
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    "cluster_by": ("table", "default"),
+    "allow_refresh": ("target", "default"),
+}
+"""Parameters of the hooks that are not plain expressions; those take `default` alone."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """The hooks of a project; a hook that is not there leaves our own answer as it is."""
+
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def column(self, name: str, default: Column) -> Column:
+        """The user's expression for `name`, or ours."""
+        function = self.functions.get(name)
+        return default if function is None else function(default=default)
+
+    def cluster_by(self, table: str, default: list[str]) -> list[str]:
+        """The columns by which a table is laid out."""
+        function = self.functions.get("cluster_by")
+        return default if function is None else list(function(table=table, default=default))
+
+    def allow_refresh(self, target: str, default: bool) -> bool:
+        """Whether protected tables may be rebuilt on this target."""
+        function = self.functions.get("allow_refresh")
+        return default if function is None else bool(function(target=target, default=default))
+
+
+def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
+    """The public functions of hooks.py, each checked by name and parameters; no file, no hooks."""
+    if not path.exists():
+        return Hooks()
+    module = _import(path)
+    functions = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+    for name, function in functions.items():
+        _check(path, name, function, known)
+    return Hooks(functions)
+
+
+def _import(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"windrow_project_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ConfigError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _check(path: Path, name: str, function: Callable[..., Any], known: Mapping[str, str]) -> None:
+    if name not in known:
+        raise ConfigError(
+            f"{path}: '{name}' is not a hook.{did_you_mean(name, known)} A function of your own "
+            f"that is not a hook begins with an underscore. Hooks: {', '.join(sorted(known))}."
+        )
+    expected = SIGNATURES.get(name, ("default",))
+    found = tuple(inspect.signature(function).parameters)
+    if found != expected:
+        raise ConfigError(
+            f"{path}: hook '{name}' takes ({', '.join(found)}), expected ({', '.join(expected)})."
+        )

@@ -1,0 +1,406 @@
+"""The run ledger: who holds a package, what it intended, and how every run ended.
+
+A run takes the package's lease, in whose row stands what it intends. It ends by adding a row to
+the ledger; a lease whose run is in the ledger is free. A lease whose holder is gone, and whose run
+is not in the ledger, is a run that was killed: the next run undoes it (see `undo`) before its own.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.errors import LockedError, TableError
+from windrow.limits import Limits
+from windrow.tables import Columns, ConflictError, TableName, Tables
+
+LEASES: Columns = {
+    "package": "string",
+    "run_id": "string",
+    "holder": "string",
+    "host": "string",
+    "pid": "bigint",
+    "started_at": "timestamp",
+    "lease_until": "timestamp",
+    "state": "string",
+    "lower_limit": "timestamp",
+    "upper_limit": "timestamp",
+    "models": "string",
+}
+
+LEDGER: Columns = {
+    "run_id": "string",
+    "package": "string",
+    "outcome": "string",
+    "state": "string",
+    "lower_limit": "timestamp",
+    "upper_limit": "timestamp",
+    "reached": "timestamp",
+    "clock": "timestamp",
+    "started_at": "timestamp",
+    "finished_at": "timestamp",
+    "models": "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
+    "counts": "map<string,bigint>",
+    "table_versions": "map<string,string>",
+    "settings_fingerprint": "string",
+    "error": "string",
+}
+
+_MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
+"""Commits that change files but no rows; undoing a run may pass over them."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a lease."""
+
+    host: str
+    pid: int
+
+    @staticmethod
+    def this_process() -> Holder:
+        """Us."""
+        return Holder(platform.node(), os.getpid())
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+    def is_gone(self, *, seen_from: Holder) -> bool:
+        """True when the process is known to have ended: only its own host can tell."""
+        if self.host != seen_from.host or self == seen_from:
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """How one model fared in a run."""
+
+    name: str
+    outcome: str
+    rows: int | None = None
+    seconds: float = 0.0
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One finished run, as the ledger keeps it."""
+
+    run_id: str
+    package: str
+    outcome: str
+    started_at: datetime
+    finished_at: datetime
+    clock: datetime | None = None
+    state: str | None = None
+    lower_limit: datetime | None = None
+    upper_limit: datetime | None = None
+    reached: datetime | None = None
+    models: tuple[ModelOutcome, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+    table_versions: dict[str, str] = field(default_factory=dict)
+    settings_fingerprint: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who holds a package, since when, and what the run intends."""
+
+    package: str
+    run_id: str
+    holder: Holder
+    started_at: datetime
+    lease_until: datetime
+    state: str | None = None
+    lower_limit: datetime | None = None
+    upper_limit: datetime | None = None
+    models: tuple[str, ...] = ()
+
+
+class Ledger:
+    """The ledger and the leases of one target."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        tables: Tables,
+        schema: str,
+        *,
+        holder: Holder | None = None,
+        wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._spark = spark
+        self._tables = tables
+        self._runs = TableName(schema, "windrow_runs")
+        self._leases = TableName(schema, "windrow_leases")
+        self._holder = holder or Holder.this_process()
+        self._wall_clock = wall_clock
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def last_runs(self, package: str, count: int) -> list[RunRecord]:
+        """The newest finished runs, newest first."""
+        if not self._tables.exists(self._runs):
+            return []
+        rows = self._tables.read(self._runs).where(F.col("package") == package)
+        newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+        return [_record(row) for row in _plain_times(newest).collect()]
+
+    def lease(self, package: str) -> Lease | None:
+        """The lease of a run that has not ended, whether its process still lives or not."""
+        if not self._tables.exists(self._leases):
+            return None
+        leases = self._tables.read(self._leases).where(F.col("package") == package)
+        rows = _plain_times(leases).collect()
+        if not rows or not rows[0]["run_id"] or self._has_ended(package, rows[0]["run_id"]):
+            return None
+        return _lease(rows[0])
+
+    def is_held(self, lease: Lease) -> bool:
+        """True while the lease's run may still be going on."""
+        if lease.holder.is_gone(seen_from=self._holder):
+            return False
+        return lease.lease_until > self._wall_clock()
+
+    def _has_ended(self, package: str, run_id: str) -> bool:
+        if not self._tables.exists(self._runs):
+            return False
+        runs = self._tables.read(self._runs)
+        found = runs.where((F.col("package") == package) & (F.col("run_id") == run_id))
+        return bool(found.limit(1).count())
+
+    # --- taking, keeping and ending ------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Create the two tables unless they exist."""
+        self._tables.create(self._leases, LEASES)
+        self._tables.create(self._runs, LEDGER, partition_by=["package"])
+
+    def refuse_if_held(self, package: str) -> Lease | None:
+        """Stop if another run holds the package; give back the lease of a killed run, if any."""
+        lease = self.lease(package)
+        if lease is not None and self.is_held(lease):
+            raise LockedError(
+                f"Package '{package}' is being run by {lease.holder} since "
+                f"{lease.started_at:%Y-%m-%d %H:%M:%S} UTC (run {lease.run_id}). Wait for it to "
+                f"finish; if it is dead, its lease ends at {lease.lease_until:%H:%M:%S} UTC, or "
+                f"`windrow unlock` ends it now."
+            )
+        return lease
+
+    def take(
+        self, package: str, run_id: str, limits: Limits | None, models: Sequence[str], minutes: int
+    ) -> Lease:
+        """Take the lease and state the intent, in one commit that only one of two rivals can make."""
+        now = self._wall_clock()
+        lease = Lease(
+            package=package,
+            run_id=run_id,
+            holder=self._holder,
+            started_at=now,
+            lease_until=now + timedelta(minutes=minutes),
+            state=limits.state.value if limits else None,
+            lower_limit=limits.lower if limits else None,
+            upper_limit=limits.upper if limits else None,
+            models=tuple(models),
+        )
+        try:
+            self._store(lease)
+        except ConflictError as error:
+            raise LockedError(
+                f"Another run of package '{package}' started at the same moment. Try again later."
+            ) from error
+        return lease
+
+    def renew(self, lease: Lease, minutes: int) -> None:
+        """Keep a lease for so many minutes from now."""
+        self._store(
+            Lease(
+                **{
+                    **lease.__dict__,
+                    "lease_until": self._wall_clock() + timedelta(minutes=minutes),
+                }
+            )
+        )
+
+    @contextmanager
+    def kept(self, lease: Lease, minutes: int) -> Iterator[None]:
+        """Renew the lease in the background for as long as the block runs."""
+        done = threading.Event()
+
+        def keep() -> None:
+            while not done.wait(minutes * 60 / 3):
+                # A renewal that fails is tried again; the lease outlives two failures.
+                with suppress(TableError):
+                    self.renew(lease, minutes)
+
+        thread = threading.Thread(target=keep, name="windrow-lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def is_ours(self, lease: Lease) -> bool:
+        """False when another run has taken the lease over meanwhile."""
+        leases = self._tables.read(self._leases).where(F.col("package") == lease.package)
+        return [row["run_id"] for row in leases.select("run_id").collect()] == [lease.run_id]
+
+    def end(self, record: RunRecord) -> None:
+        """Add the run to the ledger, which also frees its lease."""
+        self._tables.append(self._runs, self._ledger_row(record))
+
+    def _store(self, lease: Lease) -> None:
+        row = (
+            lease.package,
+            lease.run_id,
+            str(lease.holder),
+            lease.holder.host,
+            lease.holder.pid,
+            *(_text(moment) for moment in (lease.started_at, lease.lease_until)),
+            lease.state,
+            *(_text(moment) for moment in (lease.lower_limit, lease.upper_limit)),
+            " ".join(lease.models),
+        )
+        self._tables.merge(self._leases, self._frame([row], LEASES), key=["package"])
+
+    def _ledger_row(self, record: RunRecord) -> DataFrame:
+        models = [(m.name, m.outcome, m.rows, m.seconds, m.error) for m in record.models]
+        row = (
+            record.run_id,
+            record.package,
+            record.outcome,
+            record.state,
+            *(
+                _text(moment)
+                for moment in (
+                    record.lower_limit,
+                    record.upper_limit,
+                    record.reached,
+                    record.clock,
+                    record.started_at,
+                    record.finished_at,
+                )
+            ),
+            models,
+            record.counts,
+            record.table_versions,
+            record.settings_fingerprint,
+            record.error,
+        )
+        return self._frame([row], LEDGER)
+
+    def _frame(self, rows: list[tuple[object, ...]], columns: Columns) -> DataFrame:
+        """Rows whose instants are texts, cast to the table's types."""
+        given = ", ".join(
+            f"{name} {'string' if kind == 'timestamp' else kind}" for name, kind in columns.items()
+        )
+        frame = self._spark.createDataFrame(rows, given)
+        return frame.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+
+
+def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableName]:
+    """Take every table back to where the run found it; returns those that had changed.
+
+    A run that did not reach its manifest commit never happened: undoing it is simpler to get right
+    than finishing it, because whatever comes next starts from tables that agree with the manifest.
+    """
+    restored = []
+    for table in names:
+        if not tables.exists(table):
+            continue
+        commits = tables.history(table)
+        ours = [index for index, commit in enumerate(commits) if commit.run_id == run_id]
+        if not ours:
+            continue
+        newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
+        foreign = [c for c in newer if c.operation not in _MAINTENANCE]
+        if foreign:
+            raise TableError(
+                f"{table} was changed by something else ({foreign[0].operation}, version "
+                f"{foreign[0].version}) after the unfinished run {run_id} wrote to it, so that run "
+                "cannot be undone without losing the change. Restore the table by hand or rebuild "
+                "it with --full-refresh."
+            )
+        before = commits[max(ours) + 1].version if max(ours) + 1 < len(commits) else None
+        tables.restore(table, before)
+        restored.append(table)
+    return restored
+
+
+def has_committed(tables: Tables, manifest: TableName, run_id: str) -> bool:
+    """True when the run reached its manifest commit, which is what decides that it happened."""
+    if not tables.exists(manifest):
+        return False
+    return any(commit.run_id == run_id for commit in tables.history(manifest))
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else sql_text(moment)
+
+
+def _plain_times(frame: DataFrame) -> DataFrame:
+    return frame.select(
+        *(
+            micros(F.col(name)).alias(name) if kind == "timestamp" else F.col(name)
+            for name, kind in frame.dtypes
+        )
+    )
+
+
+def _instant(number: int) -> datetime:
+    moment = from_micros(number)
+    assert moment is not None
+    return moment
+
+
+def _lease(row: Row) -> Lease:
+    return Lease(
+        package=row["package"],
+        run_id=row["run_id"],
+        holder=Holder(row["host"], row["pid"]),
+        started_at=_instant(row["started_at"]),
+        lease_until=_instant(row["lease_until"]),
+        state=row["state"],
+        lower_limit=from_micros(row["lower_limit"]),
+        upper_limit=from_micros(row["upper_limit"]),
+        models=tuple((row["models"] or "").split()),
+    )
+
+
+def _record(row: Row) -> RunRecord:
+    return RunRecord(
+        run_id=row["run_id"],
+        package=row["package"],
+        outcome=row["outcome"],
+        started_at=_instant(row["started_at"]),
+        finished_at=_instant(row["finished_at"]),
+        clock=from_micros(row["clock"]),
+        state=row["state"],
+        lower_limit=from_micros(row["lower_limit"]),
+        upper_limit=from_micros(row["upper_limit"]),
+        reached=from_micros(row["reached"]),
+        models=tuple(ModelOutcome(*member) for member in row["models"] or ()),
+        counts=dict(row["counts"] or {}),
+        table_versions=dict(row["table_versions"] or {}),
+        settings_fingerprint=row["settings_fingerprint"],
+        error=row["error"],
+    )

@@ -1,0 +1,133 @@
+"""How far each model has come -> which stretch of collector time the next run takes in.
+
+Plain arithmetic on UTC instants: no Spark, no clock, no tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import Enum
+
+from windrow.errors import ConfigError
+
+
+class State(Enum):
+    """Which of the four situations a package is in before a run."""
+
+    FIRST_RUN = "first_run"
+    NEW_MODEL = "new_model"
+    OUT_OF_SYNC = "out_of_sync"
+    STANDARD = "standard"
+
+    @property
+    def number(self) -> int:
+        """The state's number in the documentation of the SQL packages, 1 to 4."""
+        return list(State).index(self) + 1
+
+    @property
+    def sentence(self) -> str:
+        """The state in words, as a run logs it."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    State.FIRST_RUN: "First run of the package",
+    State.NEW_MODEL: "New model introduced: replaying history for it",
+    State.OUT_OF_SYNC: "Models out of sync: catching up",
+    State.STANDARD: "Standard incremental run",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The closed window of collector time that a run takes in, and the state that led to it."""
+
+    state: State
+    lower: datetime
+    upper: datetime
+    progress: datetime | None
+    """Where the models that lag most stand; None when they have consumed nothing yet."""
+    ceiling: datetime
+    """The furthest this state may ever read: the clock, or where the leading models stand."""
+
+    @property
+    def is_inverted(self) -> bool:
+        """True when the window ends before it begins, so that nothing can be read."""
+        return self.lower > self.upper
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True when the back-fill limit, not the end of what there is, ended the window."""
+        return self.upper < self.ceiling
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The state and the window in words."""
+        return (
+            self.state.sentence,
+            f"Processing data between {_seconds(self.lower)} and {_seconds(self.upper)}",
+        )
+
+
+def run_limits(
+    positions: Mapping[str, datetime],
+    tracked: Collection[str],
+    *,
+    start_date: date,
+    backfill_limit_days: int,
+    lookback_window_hours: int,
+    now: datetime,
+) -> Limits:
+    """The limits of the next run over the `tracked` models, given the manifest's `positions`.
+
+    Manifest rows of other models (disabled, removed, not selected) play no part.
+    """
+    if not tracked:
+        raise ConfigError("No model is enabled and selected, so there is nothing to run.")
+
+    start = datetime.combine(start_date, time(), UTC)
+    backfill = timedelta(days=backfill_limit_days)
+    lookback = timedelta(hours=lookback_window_hours)
+    consumed = [positions[model] for model in set(tracked) if model in positions]
+
+    if not consumed:
+        return Limits(State.FIRST_RUN, start, min(start + backfill, now), None, now)
+
+    behind, ahead = min(consumed), max(consumed)
+    if len(consumed) < len(set(tracked)):
+        return Limits(State.NEW_MODEL, start, min(ahead, start + backfill), None, ahead)
+    if behind != ahead:
+        upper = min(ahead, behind + backfill)
+        return Limits(State.OUT_OF_SYNC, behind - lookback, upper, behind, ahead)
+    return Limits(State.STANDARD, behind - lookback, min(behind + backfill, now), behind, now)
+
+
+def past_gap(
+    limits: Limits, next_event: datetime, *, backfill_limit_days: int, lookback_window_hours: int
+) -> Limits:
+    """The same limits moved forward over a stretch without events, to where events go on."""
+    return replace(
+        limits,
+        lower=next_event - timedelta(hours=lookback_window_hours),
+        upper=min(next_event + timedelta(days=backfill_limit_days), limits.ceiling),
+    )
+
+
+def why_inverted(limits: Limits) -> str:
+    """What an inverted window means and which option mends it."""
+    if limits.state is State.FIRST_RUN:
+        return (
+            f"start_date {limits.lower:%Y-%m-%d} is in the future (now is "
+            f"{_seconds(limits.ceiling)}): nothing is processed until then."
+        )
+    return (
+        f"start_date {limits.lower:%Y-%m-%d} is later than what the other models have consumed "
+        f"({_seconds(limits.upper)}), so there is no history to replay for the new model. "
+        "Set start_date to an earlier day."
+    )
+
+
+def _seconds(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M:%S}"

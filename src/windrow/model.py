@@ -1,0 +1,244 @@
+"""What a model is: a named function from frames to a frame, with a key and columns.
+
+    @model(key="page_view_id", date="start_tstamp", columns={"page_view_id": "string", ...})
+    def page_views(events: DataFrame, settings: WebSettings) -> DataFrame: ...
+
+The parameters name the inputs: one of ENGINE_INPUTS, or another model, whose rows of this run come
+in. `users: DataFrame = stored("users")` reads the whole derived table instead.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+
+from windrow.config import PackageSettings
+from windrow.errors import ConfigError, did_you_mean
+from windrow.tables import Columns
+
+Kind = Literal["incremental", "rebuilt", "this_run"]
+
+ENGINE_INPUTS = (
+    "events",
+    "sessions_this_run",
+    "sessions_of_users",
+    "nearby",
+    "settings",
+    "now",
+    "hooks",
+    "reference",
+)
+"""Parameter names that the engine fills itself; every other one names a model.
+
+`sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
+model itself that belong to other sessions, on days near this run's.
+"""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Marks a parameter that takes a whole derived table, not only this run's rows."""
+
+    model: str
+    before_this_run: bool = False
+
+
+def stored(model: str | Model, *, before_this_run: bool = False) -> Any:
+    """The whole derived table of a model, as the default value of a parameter.
+
+    `before_this_run` takes it as it was when the run began.
+    """
+    return Stored(model if isinstance(model, str) else model.name, before_this_run)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A named function from frames to a frame, with a key and columns. Calling it calls the function."""
+
+    name: str
+    function: Callable[..., DataFrame]
+    kind: Kind = "incremental"
+    key: tuple[str, ...] = ()
+    date: str | None = None
+    columns: Columns | Callable[[Any], Columns] | None = None
+    replaces: str | None = None
+    """A column: the run brings every row of the values it touches; stored rows beyond those go."""
+    steps: tuple[str, ...] = ()
+    """Helper tables of the SQL packages that are part of this model; the manifest lists them too."""
+    reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
+    """The event columns that the function needs; None means all of them."""
+    amend: Model | None = None
+    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    tags: tuple[str, ...] = ()
+    package: str = ""
+    prefix: str = ""
+    path: str = ""
+    description: str = ""
+    inputs: Mapping[str, Stored | str] = field(default_factory=dict)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> DataFrame:
+        return self.function(*args, **kwargs)
+
+    @property
+    def full_name(self) -> str:
+        """The name of the model's table and of its manifest row."""
+        return self.prefix + self.name
+
+    @property
+    def tracked_names(self) -> tuple[str, ...]:
+        """The manifest rows that tell how far this model has come."""
+        if self.kind == "rebuilt" and not self.prefix:
+            return ()
+        return (self.full_name, *(self.prefix + step for step in self.steps))
+
+    @property
+    def parents(self) -> frozenset[str]:
+        """The models whose rows this one reads, of this run or stored."""
+        return frozenset(
+            source.model if isinstance(source, Stored) else source
+            for source in self.inputs.values()
+            if isinstance(source, Stored) or source not in ENGINE_INPUTS
+        ) - {self.name}
+
+    def columns_for(self, settings: PackageSettings) -> Columns | None:
+        """The table's columns under these settings; None when the model does not declare them."""
+        return self.columns(settings) if callable(self.columns) else self.columns
+
+    def event_columns_for(self, settings: PackageSettings) -> tuple[str, ...] | None:
+        """The event columns needed under these settings; None means all of them."""
+        if "events" not in self.inputs.values():
+            return ()
+        return self.reads(settings) if callable(self.reads) else self.reads
+
+
+def model(
+    *,
+    key: str | Sequence[str] = (),
+    date: str | None = None,
+    columns: Columns | Callable[[Any], Columns] | None = None,
+    kind: Kind = "incremental",
+    name: str | None = None,
+    package: str = "",
+    replaces: str | None = None,
+    steps: Sequence[str] = (),
+    reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
+    amend: Model | None = None,
+    tags: Sequence[str] = (),
+) -> Callable[[Callable[..., DataFrame]], Model]:
+    """Declare the decorated function a model; the name it is bound to is the `Model`, still callable."""
+
+    def declare(function: Callable[..., DataFrame]) -> Model:
+        declared = name or function.__name__
+        if kind == "incremental" and not key:
+            raise ConfigError(
+                f"Model '{declared}' is incremental and needs a key: @model(key=...). "
+                "A table that is made anew each run is @model(kind='rebuilt')."
+            )
+        return Model(
+            name=declared,
+            function=function,
+            kind=kind,
+            key=(key,) if isinstance(key, str) else tuple(key),
+            date=date,
+            columns=columns,
+            replaces=replaces,
+            steps=tuple(steps),
+            reads=reads if reads is None or callable(reads) else tuple(reads),
+            amend=amend,
+            tags=tuple(tags),
+            package=package,
+            description=inspect.getdoc(function) or "",
+            inputs=_inputs(function),
+        )
+
+    return declare
+
+
+def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
+    return {
+        parameter.name: parameter.default
+        if isinstance(parameter.default, Stored)
+        else parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+    }
+
+
+@dataclass(frozen=True)
+class Package:
+    """A set of models over the same events, and the names that belong to it."""
+
+    name: str
+    models: Callable[[Any], Sequence[Model]]
+    """The enabled models under given settings, in reading order."""
+    hooks: Mapping[str, str]
+    """Hook name -> what it decides, for the error messages and the documentation."""
+    reads: tuple[str, ...] = ()
+    """Event columns that the package's base needs, beside those every package needs."""
+    options_of_columns: Mapping[str, str] = field(default_factory=dict)
+    """Event column -> the option that asks for it."""
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the package's tables begin with."""
+        return f"snowplow_{self.name}_"
+
+    def enabled_models(self, settings: PackageSettings) -> list[Model]:
+        """The package's own models under these settings, each knowing its package."""
+        return [
+            replace(member, package=self.name, prefix=self.prefix)
+            for member in self.models(settings)
+            if not {member.name, self.prefix + member.name} & set(settings.disabled_models)
+        ]
+
+
+def in_order(models: Iterable[Model]) -> list[Model]:
+    """The models so that each comes after those it reads; unknown inputs and cycles are errors."""
+    by_name: dict[str, Model] = {}
+    for member in models:
+        if member.name in by_name:
+            raise ConfigError(f"Two models are called '{member.name}'. Rename one of them.")
+        by_name[member.name] = member
+    linked = [_resolve_inputs(member, by_name) for member in by_name.values()]
+    position = {name: index for index, name in enumerate(by_name)}
+    sorter = graphlib.TopologicalSorter(
+        {member.name: sorted(member.parents, key=position.__getitem__) for member in linked}
+    )
+    try:
+        names = list(sorter.static_order())
+    except graphlib.CycleError as error:
+        raise ConfigError(
+            f"Models read one another in a circle: {' -> '.join(error.args[1])}."
+        ) from error
+    resolved = {member.name: member for member in linked}
+    return [resolved[name] for name in names]
+
+
+def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
+    """Inputs may be written as in the SQL packages: with the prefix, or with `_this_run` behind."""
+    names = {alias: name for name, other in by_name.items() for alias in _aliases(other)}
+    resolved: dict[str, Stored | str] = {}
+    for parameter, source in member.inputs.items():
+        wanted = source.model if isinstance(source, Stored) else source
+        if wanted in ENGINE_INPUTS:
+            resolved[parameter] = source
+        elif wanted in names:
+            owner = names[wanted]
+            resolved[parameter] = (
+                replace(source, model=owner) if isinstance(source, Stored) else owner
+            )
+        else:
+            raise ConfigError(
+                f"Model '{member.name}' reads '{wanted}', which nothing provides."
+                + did_you_mean(wanted, [*ENGINE_INPUTS, *names])
+            )
+    return replace(member, inputs=resolved)
+
+
+def _aliases(member: Model) -> set[str]:
+    short = {member.name, f"{member.name}_this_run"}
+    return short | {member.prefix + alias for alias in short}

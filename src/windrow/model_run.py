@@ -1,0 +1,299 @@
+"""Running models: their inputs found, their rows computed, their tables brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow.columns.timestamps import from_micros, micros
+from windrow.config import ReferenceLists
+from windrow.days import DayRange, day_ranges
+from windrow.errors import RunFailedError
+from windrow.intake import Intake
+from windrow.limits import Limits
+from windrow.model import Model, Stored
+from windrow.reference_frames import ReferenceFrames, reference_frames
+from windrow.settled import settled
+from windrow.tables import Columns
+from windrow.upsert import Destination, Replaced, prepare, stored_rows, upsert
+from windrow.workspace import Workspace
+
+SESSION = "domain_sessionid"
+USER = "domain_userid"
+
+
+@dataclass
+class ModelRun:
+    """The models of one run: remembers the rows that were computed, for the models that read them."""
+
+    ws: Workspace
+    intake: Intake
+    limits: Limits
+    positions: dict[str, datetime]
+    now: datetime
+    reference: ReferenceFrames
+    rows: dict[str, DataFrame] = field(default_factory=dict)
+    versions_before: dict[str, str | None] = field(default_factory=dict)
+    touched_users: DataFrame | None = None
+
+    def run(self, member: Model) -> int:
+        """Compute the model's rows and bring them into its table; gives the number of rows."""
+        rows = self.rows_of(member)
+        count = rows.count()
+        if member.kind == "this_run":
+            return count
+        destination = self.ws.destination(member)
+        columns = _columns(member, rows, self.ws)
+        prepare(
+            self.ws.tables,
+            destination,
+            columns,
+            partition_by=_partition(destination, columns),
+        )
+        if member.kind == "rebuilt":
+            self.ws.tables.overwrite(destination.table, rows)
+            return count
+        if not self._has_new_events(member):
+            return 0
+        if member.package == "" or not member.prefix:
+            _check_keys(member, rows)
+        upsert(
+            self.ws.tables,
+            destination,
+            rows,
+            replaced=self._replaced(member),
+            search=self._search(member),
+        )
+        if member.amend is not None:
+            self._amend(member, member.amend)
+        return count
+
+    def rows_of(self, member: Model) -> DataFrame:
+        """The model's rows of this run, computed once."""
+        if member.name not in self.rows:
+            rows = member(
+                **{name: self._input(member, source) for name, source in member.inputs.items()}
+            )
+            columns = member.columns_for(self.ws.settings)
+            if columns is not None:
+                rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+            self.rows[member.name] = settled(rows)
+        return self.rows[member.name]
+
+    # --- inputs ------------------------------------------------------------------------------
+
+    def _input(self, member: Model, source: Stored | str) -> Any:
+        if isinstance(source, Stored):
+            return self._stored(member, source)
+        match source:
+            case "events":
+                return self.intake.events
+            case "sessions_this_run":
+                return self.intake.sessions
+            case "sessions_of_users":
+                return self._sessions_of_users(member)
+            case "nearby":
+                return self._nearby(member)
+            case "settings":
+                return self.ws.settings
+            case "now":
+                return self.now
+            case "hooks":
+                return self.ws.hooks
+            case "reference":
+                return self.reference
+            case _:
+                return self.rows_of(self.ws.model(source))
+
+    def _stored(self, reader: Model, source: Stored) -> DataFrame:
+        owner = self.ws.model(source.model)
+        table = self.ws.table(owner)
+        if not self.ws.tables.exists(table):
+            columns = owner.columns_for(self.ws.settings)
+            if columns is None:
+                raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
+            return _empty(self.ws, columns)
+        if not source.before_this_run:
+            return self.ws.tables.read(table)
+        if self._lags(reader, owner):
+            # What the reader last saw is not known: to it, all of this run's rows are news.
+            return self.ws.tables.read(table).limit(0)
+        return self.ws.tables.read(table, version=self.versions_before.get(owner.name))
+
+    def _lags(self, reader: Model, owner: Model) -> bool:
+        return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
+
+    def _nearby(self, member: Model) -> DataFrame:
+        """Stored rows of the model itself, of other sessions, on days near this run's."""
+        destination = self.ws.destination(member)
+        if not self.ws.tables.exists(destination.table):
+            columns = member.columns_for(self.ws.settings)
+            assert columns is not None
+            return _empty(self.ws, columns)
+        rows = stored_rows(self.ws.tables, destination, self._search(member))
+        return rows.join(self._session_ids(), SESSION, how="left_anti")
+
+    def _sessions_of_users(self, reader: Model) -> DataFrame:
+        """Every stored session of the users that this run touches, however old."""
+        sessions = self.ws.model("sessions")
+        own_table = getattr(self.ws.settings, "sessions_table", None)
+        if own_table:
+            stored = self.ws.spark.read.table(own_table)
+        else:
+            table = self.ws.table(sessions)
+            if not self.ws.tables.exists(table):
+                columns = sessions.columns_for(self.ws.settings)
+                assert columns is not None
+                return _empty(self.ws, columns)
+            stored = self.ws.tables.read(table)
+            stored = self._since_first_visit(reader, sessions, stored)
+        return stored.join(self.users_touched(), USER, how="left_semi")
+
+    def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
+        """The stored sessions since the first visit of any touched user: a bound that prunes files.
+
+        Only to be had while users have seen all that sessions have.
+        """
+        table = self.ws.table(reader)
+        if self._lags(reader, sessions) or not self.ws.tables.exists(table):
+            return stored
+        known = self.ws.tables.read(table).select(USER, "start_tstamp")
+        visits = known.join(self.users_touched(), USER, how="left_semi")
+        first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
+        days = [*self.intake.days, *([first.date()] if first else [])]
+        if not days:
+            return stored
+        since = min(self.intake.days_around(before=1, after=0)[0].first, min(days))
+        return stored.where(
+            (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
+        )
+
+    def users_touched(self) -> DataFrame:
+        """Users of this run's sessions, and users who had one of these sessions until now."""
+        if self.touched_users is None:
+            users = self.intake.sessions.select(USER)
+            sessions = self.ws.model("sessions")
+            if self.ws.tables.exists(self.ws.table(sessions)):
+                before = stored_rows(
+                    self.ws.tables, self.ws.destination(sessions), self._search(sessions)
+                )
+                users = users.union(
+                    before.join(self._session_ids(), SESSION, how="left_semi").select(USER)
+                )
+            self.touched_users = settled(users.where(F.col(USER).isNotNull()).distinct())
+        return self.touched_users
+
+    def _session_ids(self) -> DataFrame:
+        return self.intake.sessions.select(F.col("session_id").alias(SESSION))
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def remember_versions(self, models: Sequence[Model]) -> None:
+        """Note what tables are at that a model wants to see as they were before this run."""
+        readers = [m for m in models] + [m.amend for m in models if m.amend is not None]
+        wanted = {
+            source.model
+            for reader in readers
+            for source in reader.inputs.values()
+            if isinstance(source, Stored) and source.before_this_run
+        }
+        for name in wanted:
+            table = self.ws.table(self.ws.model(name))
+            if self.ws.tables.exists(table):
+                self.versions_before[name] = self.ws.tables.history(table)[0].version
+
+    def _has_new_events(self, member: Model) -> bool:
+        """False when the model has consumed this window before: its rows stay as they are."""
+        position = self.positions.get(member.full_name)
+        return position is None or self.limits.upper > position
+
+    def _replaced(self, member: Model) -> Replaced | None:
+        if member.replaces == SESSION:
+            return Replaced(SESSION, self._session_ids())
+        if member.replaces == USER:
+            return Replaced(USER, self.users_touched())
+        return None
+
+    def _search(self, member: Model) -> tuple[DayRange, ...] | None:
+        """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
+        if member.replaces != SESSION:
+            return None
+        if member.key == (SESSION,):
+            # A session that begins with a ping starts a minimum visit before its first event.
+            return self.intake.days_around(before=1, after=0)
+        # The same key may be stored for another session, on another day.
+        around = self.ws.settings
+        return self.intake.days_around(
+            before=max(1, around.upsert_lookback_days), after=around.max_session_days
+        )
+
+    def _amend(self, member: Model, amend: Model) -> None:
+        """Update columns of stored rows outside this run that this run's events bear on."""
+        inputs = {name: self._input(member, source) for name, source in amend.inputs.items()}
+        rows = settled(amend(**inputs))
+        destination = self.ws.destination(member)
+        day = destination.day_column(dict(rows.dtypes))
+        assert day is not None
+        days = [row[0] for row in rows.select(F.to_date(day)).distinct().collect()]
+        if days:
+            search = day_ranges(day for day in days if day is not None)
+            upsert(self.ws.tables, destination, rows, search=search)
+
+
+def start_models(
+    ws: Workspace,
+    intake: Intake,
+    limits: Limits,
+    positions: dict[str, datetime],
+    now: datetime,
+) -> ModelRun:
+    """The models' side of a run, with nothing computed yet."""
+    lists = getattr(ws.settings, "reference", ReferenceLists())
+    return ModelRun(ws, intake, limits, positions, now, reference_frames(ws.spark, lists))
+
+
+def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | None:
+    """The event columns that the models need, with those whose rows they read; None means all."""
+    found: dict[str, None] = {}
+    waiting, seen = list(models), set[str]()
+    while waiting:
+        member = waiting.pop()
+        if member.name in seen:
+            continue
+        seen.add(member.name)
+        columns = member.event_columns_for(ws.settings)
+        if columns is None:
+            return None
+        found |= dict.fromkeys(columns)
+        waiting += [ws.model(name) for name in member.parents]
+    return tuple(found)
+
+
+def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
+    declared = member.columns_for(ws.settings)
+    return declared if declared is not None else dict(rows.dtypes)
+
+
+def _partition(destination: Destination, columns: Columns) -> list[str]:
+    day = destination.day_column(columns)
+    return [day] if day is not None and columns[day] == "date" else []
+
+
+def _check_keys(member: Model, rows: DataFrame) -> None:
+    """A project's own model must bring each key once; two rows for one key would both be kept."""
+    repeated = rows.groupBy(*member.key).count().where(F.col("count") > 1).limit(1).collect()
+    if repeated:
+        shown = ", ".join(f"{name} = {repeated[0][name]!r}" for name in member.key)
+        raise RunFailedError(
+            f"Model '{member.name}' made {repeated[0]['count']} rows with the same key ({shown}). "
+            "Make the rows unique, or add the columns that tell them apart to its key."
+        )
+
+
+def _empty(ws: Workspace, columns: Columns) -> DataFrame:
+    return ws.spark.createDataFrame([], ", ".join(f"`{n}` {k}" for n, k in columns.items()))

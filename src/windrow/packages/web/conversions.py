@@ -1,0 +1,101 @@
+"""Conversions: columns of sessions that count and value the events a project calls a success."""
+
+from __future__ import annotations
+
+import sqlglot
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from sqlglot import exp
+
+from windrow.config import ConversionEvent, WebSettings
+from windrow.errors import ConfigError
+from windrow.tables import Columns
+
+_VALUE = "double"
+
+
+def columns(settings: WebSettings) -> Columns:
+    """The columns that the configured conversions add to sessions, in order."""
+    found: dict[str, str] = {}
+    for conversion in settings.conversion_events:
+        found |= _columns_of(conversion)
+    if settings.total_all_conversions:
+        found |= {"cv__all_volume": "bigint", "cv__all_total": _VALUE}
+    return found
+
+
+def _columns_of(conversion: ConversionEvent) -> Columns:
+    prefix = f"cv_{conversion.name}"
+    return {
+        f"{prefix}_volume": "bigint",
+        **({f"{prefix}_events": "array<string>"} if conversion.list_events else {}),
+        **(
+            {f"{prefix}_values": f"array<{_VALUE}>", f"{prefix}_total": _VALUE}
+            if conversion.value
+            else {}
+        ),
+        f"{prefix}_first_conversion": "timestamp",
+        f"{prefix}_converted": "boolean",
+    }
+
+
+def reads(settings: WebSettings) -> tuple[str, ...]:
+    """The event columns that the conversions' expressions name."""
+    found: dict[str, None] = {}
+    for conversion in settings.conversion_events:
+        for text in filter(None, (conversion.condition, conversion.value)):
+            try:
+                tree = sqlglot.parse_one(text, dialect="spark")
+            except sqlglot.errors.ParseError as error:
+                raise ConfigError(
+                    f"packages.web.conversion_events: '{conversion.name}' has an expression that "
+                    f"is not SQL: {text!r} ({str(error).splitlines()[0]})"
+                ) from error
+            found |= dict.fromkeys(column.parts[0].name for column in tree.find_all(exp.Column))
+    return tuple(found)
+
+
+def aggregates(settings: WebSettings) -> list[Column]:
+    """Per conversion, the converting events of a session in order, with their values."""
+    return [_events_of(conversion) for conversion in settings.conversion_events]
+
+
+def _events_of(conversion: ConversionEvent) -> Column:
+    value = F.lit(None).cast(_VALUE)
+    if conversion.value:
+        value = F.coalesce(F.expr(conversion.value), F.lit(conversion.default_value)).cast(_VALUE)
+    event = F.struct("derived_tstamp", "dvce_created_tstamp", "event_id", value.alias("value"))
+    converts = F.coalesce(F.expr(conversion.condition), F.lit(False))
+    events = F.collect_list(F.when(converts, event))
+    return F.sort_array(events).alias(_events_column(conversion))
+
+
+def derived(settings: WebSettings) -> dict[str, Column]:
+    """The conversion columns, made of the aggregates."""
+    found: dict[str, Column] = {}
+    for conversion in settings.conversion_events:
+        events = F.col(_events_column(conversion))
+        values = F.transform(events, lambda event: event["value"])
+        total = F.aggregate(values, F.lit(0.0), lambda sum_, value: sum_ + value)
+        every = {
+            "volume": F.size(events).cast("bigint"),
+            "events": F.transform(events, lambda event: event["event_id"]),
+            "values": values,
+            "total": total,
+            "first_conversion": F.array_min(
+                F.transform(events, lambda event: event["derived_tstamp"])
+            ),
+            "converted": F.size(events) > 0,
+        }
+        prefix = f"cv_{conversion.name}_"
+        found |= {name: every[name.removeprefix(prefix)] for name in _columns_of(conversion)}
+    if settings.total_all_conversions:
+        volumes = [found[f"cv_{c.name}_volume"] for c in settings.conversion_events]
+        totals = [found[f"cv_{c.name}_total"] for c in settings.conversion_events if c.value]
+        found["cv__all_volume"] = sum(volumes[1:], volumes[0])
+        found["cv__all_total"] = sum(totals, F.lit(0.0))
+    return found
+
+
+def _events_column(conversion: ConversionEvent) -> str:
+    return f"converting_{conversion.name}"

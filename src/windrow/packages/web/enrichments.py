@@ -1,0 +1,32 @@
+"""The optional enrichment entities: IAB, UA parser and YAUAA, taken from the first of each."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from windrow.config import WebSettings
+from windrow.event_columns import IAB, UA_PARSER, YAUAA, EntityColumn
+
+ENRICHMENTS: dict[str, EntityColumn] = {
+    "enable_iab": IAB,
+    "enable_ua": UA_PARSER,
+    "enable_yauaa": YAUAA,
+}
+"""Option -> the entity that it turns on."""
+
+
+def enabled_entities(settings: WebSettings) -> list[EntityColumn]:
+    """The enrichment entities that the settings ask for."""
+    return [entity for option, entity in ENRICHMENTS.items() if getattr(settings, option)]
+
+
+def enrichment_fields(settings: WebSettings) -> dict[str, Column]:
+    """Output column -> value; all there, and null where the option is off."""
+    fields: dict[str, Column] = {}
+    for option, entity in ENRICHMENTS.items():
+        first = F.get(F.col(entity.name), F.lit(0)) if getattr(settings, option) else None
+        for name, kind in entity.fields.items():
+            value = F.lit(None) if first is None else first.getField(name)
+            fields[name] = value.cast(kind)
+    return fields

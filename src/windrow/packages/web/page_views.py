@@ -1,0 +1,227 @@
+"""page_views: one row per page view, with time engaged and how far it was scrolled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import Window as W
+from pyspark.sql import functions as F
+
+from windrow.columns.devices import device_category, screen_resolution
+from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, within
+from windrow.columns.marketing import content_group
+from windrow.columns.timestamps import literal, seconds_between
+from windrow.config import WebSettings
+from windrow.hooks import Hooks
+from windrow.model import model
+from windrow.packages.web.channels import default_channel_group, with_source_category
+from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
+from windrow.packages.web.event_fields import (
+    ENRICHED,
+    GEO,
+    MARKETING,
+    PAGE,
+    REFERRER,
+    strings,
+    typed,
+)
+from windrow.packages.web.people import is_human
+from windrow.reference_frames import ReferenceFrames
+from windrow.tables import Columns
+
+COLUMNS: Columns = {
+    "page_view_id": "string",
+    **typed("event_id", "app_id", "platform", "user_id", "domain_userid", "network_userid"),
+    **typed("domain_sessionid", "domain_sessionidx"),
+    "page_view_in_session_index": "int",
+    "page_views_in_session": "int",
+    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    "start_tstamp": "timestamp",
+    "end_tstamp": "timestamp",
+    "model_tstamp": "timestamp",
+    "engaged_time_in_s": "bigint",
+    "absolute_time_in_s": "bigint",
+    "horizontal_pixels_scrolled": "int",
+    "vertical_pixels_scrolled": "int",
+    "horizontal_percentage_scrolled": "float",
+    "vertical_percentage_scrolled": "float",
+    **typed("doc_width", "doc_height"),
+    "content_group": "string",
+    **typed(*PAGE, *MARKETING, "page_referrer", *REFERRER),
+    "default_channel_group": "string",
+    **typed(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
+    **typed("br_colordepth", "br_renderengine", "os_timezone"),
+    **ENRICHED,
+    "start_tstamp_date": "date",
+}
+
+_COPIED = tuple(
+    name
+    for name in COLUMNS
+    if name in typed(*PAGE, *MARKETING, *REFERRER, *GEO)
+    or name in ("event_id", "app_id", "platform", "user_id", "network_userid", "domain_sessionidx")
+    or name in ("dvce_created_tstamp", "collector_tstamp", "derived_tstamp", "page_referrer")
+    or name in ("doc_width", "doc_height", "user_ipaddress", "useragent", "br_lang")
+    or name in ("br_viewwidth", "br_viewheight", "br_colordepth", "br_renderengine", "os_timezone")
+)
+
+_FIRST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+"""What makes one page view event earlier than another; the id settles ties."""
+
+
+def _reads(settings: WebSettings) -> tuple[str, ...]:
+    offsets = ("pp_xoffset_min", "pp_xoffset_max", "pp_yoffset_min", "pp_yoffset_max")
+    screen = ("dvce_screenwidth", "dvce_screenheight")
+    entities = (entity.name for entity in enabled_entities(settings))
+    return ("event_name", "domain_sessionid", *_COPIED, *offsets, *screen, *entities)
+
+
+@model(
+    key="page_view_id",
+    date="start_tstamp",
+    columns=COLUMNS,
+    replaces="domain_sessionid",
+    steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
+    reads=_reads,
+)
+def page_views(
+    events: DataFrame,
+    nearby: DataFrame,
+    settings: WebSettings,
+    hooks: Hooks,
+    reference: ReferenceFrames,
+    now: datetime,
+) -> DataFrame:
+    """One row per page view: what was seen, for how long, how far down, and where it came from."""
+    page_of = ["page_view_id"]
+    if settings.limit_page_views_to_session:
+        page_of.append("domain_sessionid")
+
+    views = _first_events(events, settings, hooks)
+    if not settings.compat:
+        views = _not_seen_before(views, nearby)
+
+    in_session = W.partitionBy("domain_sessionid")
+    indexed = views.withColumns(
+        {
+            "page_view_in_session_index": F.row_number().over(in_session.orderBy(*_FIRST)),
+            "page_views_in_session": F.count(F.lit(1)).over(in_session),
+        }
+    )
+    pinged = engaged_time(events, settings, page_of).withColumnRenamed("end_tstamp", "last_ping")
+    measured = indexed.join(pinged, page_of, how="left").join(
+        scroll_depth(events, settings, page_of), page_of, how="left"
+    )
+    grouped = with_source_category(measured, reference, settings)
+
+    start = F.col("derived_tstamp")
+    end = F.coalesce("last_ping", start)
+    enriched = enrichment_fields(settings)
+    derived: dict[str, Column] = {
+        "page_view_id": F.col("page_view_id"),
+        "domain_userid": F.col("domain_userid"),
+        "domain_sessionid": F.col("domain_sessionid"),
+        "page_view_in_session_index": F.col("page_view_in_session_index"),
+        "page_views_in_session": F.col("page_views_in_session"),
+        "start_tstamp": start,
+        "end_tstamp": end,
+        "model_tstamp": literal(now),
+        "engaged_time_in_s": F.coalesce("engaged_time_in_s", F.lit(0)),
+        "absolute_time_in_s": seconds_between(start, end),
+        "horizontal_pixels_scrolled": F.col("hmax"),
+        "vertical_pixels_scrolled": F.col("vmax"),
+        "horizontal_percentage_scrolled": F.col("relative_hmax"),
+        "vertical_percentage_scrolled": F.col("relative_vmax"),
+        "content_group": hooks.column("content_group", content_group(F.col("page_url"))),
+        "default_channel_group": hooks.column("channel_group", default_channel_group(settings)),
+        "device_category": device_category(enriched["device_class"]),
+        "screen_resolution": screen_resolution(
+            F.col("dvce_screenwidth"), F.col("dvce_screenheight")
+        ),
+        "start_tstamp_date": F.to_date(start),
+        **enriched,
+    }
+    copied = {name: F.col(name) for name in _COPIED}
+    return grouped.select(
+        *((copied | derived)[name].cast(kind).alias(name) for name, kind in COLUMNS.items())
+    )
+
+
+def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
+    """The earliest page view event of every page view id, whichever session it is in."""
+    is_view = (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
+    order = W.partitionBy("page_view_id").orderBy(*_FIRST)
+    views = events.where(is_view & is_human(settings, hooks))
+    return views.withColumn("nth", F.row_number().over(order)).where(F.col("nth") == 1).drop("nth")
+
+
+def _not_seen_before(views: DataFrame, nearby: DataFrame) -> DataFrame:
+    """Without page views that a session of an earlier run already has, and had first."""
+    earlier = nearby.select("page_view_id", F.struct(*_FIRST).alias("stored_first")).alias("e")
+    this_first = F.struct(*(F.col(f"v.{name}") for name in _FIRST))
+    is_same = F.col("v.page_view_id") == F.col("e.page_view_id")
+    had_first = F.col("e.stored_first") < this_first
+    return views.alias("v").join(earlier, is_same & had_first, how="left_anti")
+
+
+def engaged_time(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:
+    """Per pinged page: the last ping, and the engaged seconds that its pings stand for."""
+    pings = events.where((F.col("event_name") == "page_ping") & F.col("page_view_id").isNotNull())
+    bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
+    buckets = F.size(F.collect_set(bucket))
+    seconds = engaged_seconds(
+        buckets,
+        F.lit(1),
+        heartbeat=settings.heartbeat,
+        min_visit_length=settings.min_visit_length,
+    )
+    return pings.groupBy(*page_of).agg(
+        F.max("derived_tstamp").alias("end_tstamp"),
+        (seconds if settings.compat else F.greatest(seconds, F.lit(0))).alias("engaged_time_in_s"),
+    )
+
+
+def scroll_depth(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:
+    """Per page: the furthest offsets in pixels, and what share of the document came into view."""
+    seen = events.where(
+        F.col("event_name").isin("page_view", "page_ping")
+        & F.col("page_view_id").isNotNull()
+        & (F.col("doc_height") > 0)
+        & (F.col("doc_width") > 0)
+    )
+    furthest = seen.groupBy(*page_of).agg(
+        *(F.max(size).alias(size) for size in ("doc_width", "doc_height")),
+        *(F.max(size).alias(size) for size in ("br_viewwidth", "br_viewheight")),
+        *(F.min(F.coalesce(f"pp_{a}offset_min", F.lit(0))).alias(f"{a}_least") for a in "xy"),
+        *(F.max(F.coalesce(f"pp_{a}offset_max", F.lit(0))).alias(f"{a}_greatest") for a in "xy"),
+    )
+    offsets = furthest.select(
+        *page_of,
+        "doc_width",
+        "doc_height",
+        "br_viewwidth",
+        "br_viewheight",
+        within(F.col("x_least"), F.col("doc_width")).alias("hmin"),
+        within(F.col("x_greatest"), F.col("doc_width")).alias("hmax"),
+        within(F.col("y_least"), F.col("doc_height")).alias("vmin"),
+        within(F.col("y_greatest"), F.col("doc_height")).alias("vmax"),
+    )
+
+    def in_view(offset: str, viewport: str, document: str) -> Column:
+        reached = F.least(F.col(offset) + F.col(viewport), F.col(document))
+        share = percent(reached, F.col(document))
+        # `least` ignores the unknown: the reference calls an unknown viewport fully scrolled.
+        return share if settings.compat else F.when(F.col(viewport).isNotNull(), share)
+
+    return offsets.select(
+        *page_of,
+        "hmin",
+        "hmax",
+        "vmin",
+        "vmax",
+        percent(F.greatest("hmin", F.lit(0)), F.col("doc_width")).alias("relative_hmin"),
+        in_view("hmax", "br_viewwidth", "doc_width").alias("relative_hmax"),
+        percent(F.greatest("vmin", F.lit(0)), F.col("doc_height")).alias("relative_vmin"),
+        in_view("vmax", "br_viewheight", "doc_height").alias("relative_vmax"),
+    )

@@ -1,0 +1,341 @@
+"""sessions: one row per session that has a page view or ping, stitched to the user's latest id."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from windrow.columns.devices import device_category, screen_resolution
+from windrow.columns.engagement import engaged_seconds, ping_bucket
+from windrow.columns.timestamps import literal, minus_seconds, seconds_between
+from windrow.config import WebSettings
+from windrow.hooks import Hooks
+from windrow.model import model, stored
+from windrow.packages.web import conversions
+from windrow.packages.web.channels import default_channel_group, with_source_category
+from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
+from windrow.packages.web.event_fields import (
+    ENRICHED,
+    GEO,
+    MARKETING,
+    PAGE,
+    REFERRER,
+    strings,
+    typed,
+)
+from windrow.packages.web.people import is_human
+from windrow.reference_frames import ReferenceFrames
+from windrow.tables import Columns
+
+_LAST_PAGE = tuple(f"last_{name}" for name in PAGE)
+_LAST_GEO = ("geo_country", "geo_region_name", "geo_city", "geo_country_name", "geo_continent")
+_LAST_LANGUAGE = ("br_lang", "br_lang_name")
+
+_AS_FIRST = (
+    *("app_id", "platform", "domain_sessionidx", "user_id", "domain_userid", "network_userid"),
+    *REFERRER,
+    *MARKETING,
+    *GEO,
+    *("user_ipaddress", "useragent", "br_renderengine", "br_lang", "os_timezone"),
+)
+"""Columns that the session has from its first page event, under the event's name."""
+
+_OF_FIRST = (
+    *_AS_FIRST,
+    *PAGE,
+    *("page_referrer", "event_name", "derived_tstamp", "dvce_screenwidth", "dvce_screenheight"),
+)
+_OF_LAST = (*PAGE, "geo_country", "geo_region_name", "geo_city", "br_lang")
+
+_LAST_IN_ORDER = 2**63 - 1
+
+
+def columns(settings: WebSettings) -> Columns:
+    """The table's columns; event counts and conversions come with their options."""
+    counts = {"event_counts": "map<string,bigint>"} if settings.list_event_counts else {}
+    return {
+        **typed("app_id", "platform", "domain_sessionid", "domain_sessionidx"),
+        "start_tstamp": "timestamp",
+        "end_tstamp": "timestamp",
+        "model_tstamp": "timestamp",
+        **typed("user_id", "domain_userid"),
+        "stitched_user_id": "string",
+        **typed("network_userid"),
+        "page_views": "bigint",
+        "engaged_time_in_s": "bigint",
+        **counts,
+        "total_events": "bigint",
+        "is_engaged": "boolean",
+        "absolute_time_in_s": "bigint",
+        **strings(*(f"first_{name}" for name in PAGE), *_LAST_PAGE, "referrer"),
+        **typed(*REFERRER, *MARKETING),
+        **strings("mkt_source_platform", "default_channel_group"),
+        **typed(*GEO),
+        **strings("geo_country_name", "geo_continent"),
+        **strings(*(f"last_{name}" for name in _LAST_GEO)),
+        **typed("user_ipaddress", "useragent", "br_renderengine", "br_lang"),
+        **strings("br_lang_name", *(f"last_{name}" for name in _LAST_LANGUAGE), "os_timezone"),
+        **ENRICHED,
+        **conversions.columns(settings),
+        "start_tstamp_date": "date",
+    }
+
+
+def _reads(settings: WebSettings) -> tuple[str, ...]:
+    entities = (entity.name for entity in enabled_entities(settings))
+    return (
+        *("event_id", "event_name", "domain_sessionid", "derived_tstamp", "dvce_created_tstamp"),
+        *(name for name in _OF_FIRST if name != "domain_userid"),
+        *entities,
+        *conversions.reads(settings),
+    )
+
+
+@model(kind="this_run")
+def stitched_older_sessions(
+    settings: WebSettings,
+    hooks: Hooks,
+    sessions_this_run: DataFrame,
+    user_mapping: DataFrame,
+    known_before: DataFrame = stored("user_mapping", before_this_run=True),
+    older: DataFrame = stored("sessions"),
+) -> DataFrame:
+    """Stored sessions, not of this run, whose user became known under another id in this run."""
+    if not settings.session_stitching:
+        return older.limit(0)
+    before = known_before.select("domain_userid", F.col("user_id").alias("id_before"))
+    changed = (
+        user_mapping.join(before, "domain_userid", how="left")
+        .where(~F.col("user_id").eqNullSafe(F.col("id_before")))
+        .select("domain_userid", F.col("user_id").alias("mapped_user_id"))
+    )
+    this_run = sessions_this_run.select(F.col("session_id").alias("domain_sessionid"))
+    stitched = (
+        older.join(changed, "domain_userid", how="inner")
+        .join(this_run, "domain_sessionid", how="left_anti")
+        .withColumn("stitched", stitched_user_id(hooks))
+    )
+    return stitched.where(~F.col("stitched").eqNullSafe(F.col("stitched_user_id"))).select(
+        "domain_sessionid",
+        "start_tstamp",
+        "start_tstamp_date",
+        F.col("stitched").alias("stitched_user_id"),
+    )
+
+
+@model(
+    key="domain_sessionid",
+    date="start_tstamp",
+    columns=columns,
+    replaces="domain_sessionid",
+    steps=("sessions_this_run",),
+    reads=_reads,
+    amend=stitched_older_sessions,
+)
+def sessions(
+    events: DataFrame,
+    settings: WebSettings,
+    hooks: Hooks,
+    reference: ReferenceFrames,
+    now: datetime,
+    user_mapping: DataFrame = stored("user_mapping"),
+) -> DataFrame:
+    """One row per session: when, who, from where, what was seen, and whether it was engaged."""
+    human = events.where(is_human(settings, hooks))
+    totals = _totals(human, settings).where(F.col("first").isNotNull())
+    flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
+
+    named = _with_names(flat, reference)
+    grouped = with_source_category(named, reference, settings)
+    measured = _measured(grouped, settings)
+    is_engaged = hooks.column("engaged_session", _is_engaged(settings))
+    engaged = measured.withColumn("is_engaged", is_engaged)
+    stitched = _stitched(engaged, user_mapping, settings, hooks)
+
+    values: dict[str, Column] = {
+        "model_tstamp": literal(now),
+        "referrer": F.col("first.page_referrer"),
+        **{f"first_{name}": F.col(f"first.{name}") for name in PAGE},
+        **{f"last_{name}": _last(name, "page_url") for name in PAGE},
+        "mkt_source_platform": _source_platform(F.col("first.page_urlquery")),
+        "default_channel_group": hooks.column("channel_group", default_channel_group(settings)),
+        **{
+            f"last_{name}": _last(name, "geo_country")
+            for name in ("geo_country", "geo_region_name", "geo_city")
+        },
+        "last_geo_country_name": _last_named("country_name", "geo_country"),
+        "last_geo_continent": _last_named("continent", "geo_country"),
+        "geo_country_name": F.col("first_country_name"),
+        "geo_continent": F.col("first_continent"),
+        "br_lang_name": F.col("first_language_name"),
+        "last_br_lang": _last("br_lang", "br_lang"),
+        "last_br_lang_name": _last_named("language_name", "br_lang"),
+        **{name: F.col(f"first.{name}") for name in enrichment_fields(settings)},
+        "device_category": device_category(F.col("first.device_class")),
+        "screen_resolution": screen_resolution(
+            F.col("first.dvce_screenwidth"), F.col("first.dvce_screenheight")
+        ),
+        "start_tstamp_date": F.to_date("start_tstamp"),
+    }
+    return stitched.select(
+        *(
+            values.get(name, F.col(name)).cast(kind).alias(name)
+            for name, kind in columns(settings).items()
+        )
+    )
+
+
+def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
+    """Per session: its first page event, its last page view, and what all its events add up to."""
+    page_view_id = F.col("page_view_id")
+    is_page_event = F.col("event_name").isin("page_view", "page_ping") & page_view_id.isNotNull()
+    is_view = (F.col("event_name") == "page_view") & page_view_id.isNotNull()
+    is_ping = (F.col("event_name") == "page_ping") & page_view_id.isNotNull()
+    bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
+    is_timed_ping = is_ping & bucket.isNotNull()
+
+    def latest_first(name: str) -> Column:
+        return F.coalesce(-F.unix_micros(name), F.lit(_LAST_IN_ORDER))
+
+    from_start = F.struct("derived_tstamp", "dvce_created_tstamp", "event_id")
+    from_end = F.struct(
+        latest_first("derived_tstamp"), latest_first("dvce_created_tstamp"), F.col("event_id")
+    )
+    enriched = [value.alias(name) for name, value in enrichment_fields(settings).items()]
+    first = F.struct(*(F.col(name) for name in _OF_FIRST), *enriched)
+    last = F.struct(*(F.col(name) for name in _OF_LAST))
+    # Pings whose time is unknown are in no heartbeat; the reference counts their pages all the same.
+    counted_ping = is_ping if settings.compat else is_timed_ping
+    return events.groupBy("domain_sessionid").agg(
+        F.min_by(first, F.when(is_page_event, from_start)).alias("first"),
+        F.min_by(last, F.when(is_view, from_end)).alias("last"),
+        F.min("derived_tstamp").alias("earliest"),
+        F.max("derived_tstamp").alias("end_tstamp"),
+        F.count(F.lit(1)).alias("total_events"),
+        _distinct(F.when(is_page_event, page_view_id)).alias("page_views"),
+        _distinct(F.when(is_timed_ping, F.struct(page_view_id, bucket))).alias("ping_buckets"),
+        _distinct(F.when(counted_ping, page_view_id)).alias("pinged_pages"),
+        *([_event_names()] if settings.list_event_counts else []),
+        *conversions.aggregates(settings),
+    )
+
+
+def _distinct(value: Column) -> Column:
+    # A set per session is small, and several sets need no second shuffle as count(distinct) would.
+    return F.size(F.collect_set(value)).cast("bigint")
+
+
+def _event_names() -> Column:
+    return F.sort_array(F.collect_list("event_name")).alias("event_names")
+
+
+def _with_names(frame: DataFrame, reference: ReferenceFrames) -> DataFrame:
+    """Country and language names of the session's first and last page."""
+    for side in ("first", "last"):
+        countries = reference.countries.select(
+            "country_key",
+            F.col("country_name").alias(f"{side}_country_name"),
+            F.col("continent").alias(f"{side}_continent"),
+        )
+        languages = reference.languages.select(
+            "language_key", F.col("language_name").alias(f"{side}_language_name")
+        )
+        is_country = F.lower(F.col(f"{side}.geo_country")) == F.col("country_key")
+        is_language = F.lower(F.col(f"{side}.br_lang")) == F.col("language_key")
+        frame = (
+            frame.join(F.broadcast(countries), is_country, how="left")
+            .drop("country_key")
+            .join(F.broadcast(languages), is_language, how="left")
+            .drop("language_key")
+        )
+    return frame
+
+
+def _measured(frame: DataFrame, settings: WebSettings) -> DataFrame:
+    """With start, durations, event counts and conversions.
+
+    A session that begins with a ping began a minimum visit earlier. The reference moves the start
+    also when another event came before that ping.
+    """
+    begins_with_ping = F.col("first.event_name") == "page_ping"
+    if not settings.compat:
+        begins_with_ping &= F.col("first.derived_tstamp") == F.col("earliest")
+    visit = settings.min_visit_length
+    seconds = seconds_between(F.col("earliest"), F.col("end_tstamp"))
+    engaged = engaged_seconds(
+        F.col("ping_buckets"),
+        F.col("pinged_pages"),
+        heartbeat=settings.heartbeat,
+        min_visit_length=visit,
+    )
+    names = F.col("event_names") if settings.list_event_counts else None
+    return frame.withColumns(
+        {
+            "start_tstamp": F.when(
+                begins_with_ping, minus_seconds(F.col("earliest"), visit)
+            ).otherwise(F.col("earliest")),
+            "absolute_time_in_s": seconds
+            + F.when(begins_with_ping, F.lit(visit)).otherwise(F.lit(0)),
+            "engaged_time_in_s": engaged,
+            **({"event_counts": _event_counts(names)} if names is not None else {}),
+            **conversions.derived(settings),
+        }
+    )
+
+
+def _event_counts(names: Column) -> Column:
+    """Event name -> how many events of the session have it, names in ascending order."""
+    kinds = F.array_distinct(names)
+    return F.map_from_arrays(
+        kinds,
+        F.transform(
+            kinds,
+            lambda kind: F.size(F.filter(names, lambda name: name == kind)).cast("bigint"),
+        ),
+    )
+
+
+def _is_engaged(settings: WebSettings) -> Column:
+    """Two page views, two heartbeats, or a conversion."""
+    engaged = (F.col("page_views") >= 2) | (
+        F.col("engaged_time_in_s") / F.lit(settings.heartbeat) >= 2
+    )
+    for conversion in settings.conversion_events:
+        engaged |= F.col(f"cv_{conversion.name}_converted")
+    return F.coalesce(engaged, F.lit(False))
+
+
+def _stitched(
+    frame: DataFrame, user_mapping: DataFrame, settings: WebSettings, hooks: Hooks
+) -> DataFrame:
+    if not settings.session_stitching:
+        return frame.withColumn("stitched_user_id", F.lit(None).cast("string"))
+    mapped = user_mapping.select("domain_userid", F.col("user_id").alias("mapped_user_id"))
+    return frame.join(mapped, "domain_userid", how="left").withColumn(
+        "stitched_user_id", stitched_user_id(hooks)
+    )
+
+
+def stitched_user_id(hooks: Hooks) -> Column:
+    """The user's known id where there is one, the cookie's otherwise."""
+    return hooks.column("stitch_user_identifiers", F.coalesce("mapped_user_id", "domain_userid"))
+
+
+def _last(name: str, test: str) -> Column:
+    return _last_or_first(F.col(f"last.{name}"), F.col(f"first.{name}"), test)
+
+
+def _last_named(name: str, test: str) -> Column:
+    return _last_or_first(F.col(f"last_{name}"), F.col(f"first_{name}"), test)
+
+
+def _last_or_first(last: Column, first: Column, test: str) -> Column:
+    """The last page view's value, even if unknown, when it knows the test field; else what is known."""
+    return F.when(F.col(f"last.{test}").isNotNull(), last).otherwise(F.coalesce(last, first))
+
+
+def _source_platform(query: Column) -> Column:
+    platform = F.regexp_extract(query, r"utm_source_platform=([^?&#]*)", 1)
+    return F.nullif(platform, F.lit(""))

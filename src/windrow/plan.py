@@ -1,0 +1,125 @@
+"""What a run would do, worked out without writing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from windrow import manifest
+from windrow.columns.timestamps import from_micros, micros
+from windrow.config import PackageSettings
+from windrow.errors import ConfigError
+from windrow.events import Source, check_columns, is_of_app, is_on_time, open_source
+from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
+from windrow.model import Model
+from windrow.this_run import BASE_COLUMNS
+from windrow.workspace import Workspace
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The limits plus the models that would run."""
+
+    package: str
+    target: str
+    now: datetime
+    limits: Limits
+    models: tuple[Model, ...]
+    tracked: tuple[str, ...]
+    positions: dict[str, datetime]
+    nothing_because: str | None = None
+    """Why the run would do nothing; None when there is something to do."""
+    gap: tuple[datetime, datetime] | None = None
+    """A stretch without usable events that the window was moved over."""
+
+
+def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
+    """State, limits and models of the next run over these models."""
+    tracked = tuple(name for member in models for name in member.tracked_names)
+    positions = manifest.positions(ws.tables, ws.manifest)
+    settings = ws.settings
+    limits = run_limits(
+        positions,
+        tracked,
+        start_date=settings.start_date,
+        backfill_limit_days=settings.backfill_limit_days,
+        lookback_window_hours=settings.lookback_window_hours,
+        now=now,
+    )
+    plan = Plan(
+        package=ws.package.name,
+        target=ws.target,
+        now=now,
+        limits=limits,
+        models=tuple(models),
+        tracked=tracked,
+        positions={name: positions[name] for name in tracked if name in positions},
+    )
+    if limits.is_inverted:
+        if limits.state is State.NEW_MODEL:
+            raise ConfigError(f"packages.{ws.package.name}.start_date: {why_inverted(limits)}")
+        return replace(plan, nothing_because=why_inverted(limits))
+    return plan if settings.compat else _over_gap(ws, source, plan)
+
+
+def _over_gap(ws: Workspace, source: Source, plan: Plan) -> Plan:
+    """The plan moved on to where events go on, when its window holds nothing new.
+
+    The reference would read the same empty window for ever.
+    """
+    limits, settings = plan.limits, ws.settings
+    if not limits.is_cut_short:
+        return plan
+    after = limits.lower if limits.progress is None else limits.progress + _MICROSECOND
+    if first_usable_event(ws, source, after, limits.upper) is not None:
+        return plan
+    found = first_usable_event(ws, source, limits.upper, limits.ceiling)
+    if found is None:
+        reason = f"there is no usable event after {after:%Y-%m-%d %H:%M:%S}."
+        return replace(plan, nothing_because=reason)
+    moved = past_gap(
+        limits,
+        found,
+        backfill_limit_days=settings.backfill_limit_days,
+        lookback_window_hours=settings.lookback_window_hours,
+    )
+    return replace(plan, limits=moved, gap=(after, found))
+
+
+def first_usable_event(
+    ws: Workspace, source: Source, first: datetime, last: datetime
+) -> datetime | None:
+    """The earliest collector time, within a closed stretch, of an event that a run would take in."""
+    time = ws.settings.session_timestamp
+    events = source.between(first, last, [*BASE_COLUMNS, time]).where(is_usable(ws.settings))
+    if ws.tables.exists(ws.quarantine):
+        quarantined = ws.tables.read(ws.quarantine)
+        events = events.join(
+            quarantined, F.col("domain_sessionid") == F.col("session_id"), how="left_anti"
+        )
+    return from_micros(events.agg(micros(F.min(time))).collect()[0][0])
+
+
+def is_usable(settings: PackageSettings) -> Column:
+    """The standard event filter: in a session, sent in time, of a wanted application."""
+    return F.col("domain_sessionid").isNotNull() & is_on_time(settings) & is_of_app(settings)
+
+
+def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
+    """The events, after making sure that every column the models need is there."""
+    source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
+    base = (*BASE_COLUMNS, ws.settings.session_timestamp, *ws.package.reads)
+    needed = dict.fromkeys(base, "every run needs it")
+    for member in models:
+        for column in member.event_columns_for(ws.settings) or ():
+            option = ws.package.options_of_columns.get(column)
+            reason = f"{option} asks for it" if option else f"model '{member.name}' needs it"
+            needed.setdefault(column, reason)
+    check_columns(source, needed)
+    return source

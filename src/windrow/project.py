@@ -1,0 +1,195 @@
+"""A project: a folder with windrow.yml, and beside it hooks.py and models/ of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from windrow import run as runs
+from windrow import spark as sessions
+from windrow.config import Config, Target, find_project, load
+from windrow.custom_models import load_models
+from windrow.errors import UsageError, did_you_mean
+from windrow.hooks import load_hooks
+from windrow.ledger import Ledger
+from windrow.model import Model, Package, in_order
+from windrow.packages.web import WEB
+from windrow.plan import Plan, checked_source, make_plan
+from windrow.run import Listener, RunResult
+from windrow.selection import select as selected
+from windrow.status import PackageStatus, package_status
+from windrow.tables import open_tables
+from windrow.workspace import Workspace
+
+PACKAGES: Mapping[str, Package] = {"web": WEB}
+
+
+def _say_nothing(_: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Project:
+    """A loaded project on one target. Starts Spark when something first needs it, or uses yours."""
+
+    config: Config
+    _spark: SparkSession | None = None
+    _announce: Callable[[str], None] = _say_nothing
+
+    @staticmethod
+    def load(
+        project_dir: str | Path = ".",
+        *,
+        target: str | None = None,
+        spark: SparkSession | None = None,
+        vars: Mapping[str, Any] | None = None,
+        announce: Callable[[str], None] = _say_nothing,
+    ) -> Project:
+        """Read and check a project; the folder may also be one below it."""
+        config = load(find_project(Path(project_dir)), target=target, vars=vars)
+        return Project(config, spark, announce)
+
+    @property
+    def target(self) -> Target:
+        """The target that was chosen."""
+        return self.config.chosen_target
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: the one handed in, or one of the target's own."""
+        formats = self._formats()
+        if self._spark is not None:
+            sessions.check_session(self._spark, formats)
+            return self._spark
+        return sessions.start(
+            self.target.spark,
+            formats=formats,
+            log_dir=self.config.project_dir / ".windrow" / "logs",
+            announce=self._announce,
+        )
+
+    def _formats(self) -> list[str]:
+        used = {self.target.format}
+        for name in self.config.packages:
+            source = self.config.packages[name].events or self.config.events
+            if source is not None and source.format in ("delta", "iceberg"):
+                used.add(source.format)
+        return sorted(used)
+
+    def package_names(self, package: str | None = None) -> list[str]:
+        """The packages that a command means: the one named, or all enabled ones."""
+        enabled = [name for name, s in self.config.packages.items() if s.enabled]
+        if package is None:
+            return enabled
+        if package not in enabled:
+            raise UsageError(
+                f"Package '{package}' is not in windrow.yml.{did_you_mean(package, enabled)} "
+                f"Configured: {', '.join(enabled) or 'none'}."
+            )
+        return [package]
+
+    def models(self, package: str) -> list[Model]:
+        """The package's models and the project's own, each after those it reads."""
+        self.package_names(package)
+        own = [
+            member
+            for member in load_models(self.config.project_dir / "models", self.config.project_dir)
+            if (member.package or package) == package
+        ]
+        return in_order([*PACKAGES[package].enabled_models(self.config.packages[package]), *own])
+
+    def workspace(self, package: str) -> Workspace:
+        """All that a run of the package needs at hand."""
+        models = tuple(self.models(package))
+        hooks = load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
+        spark = self.spark
+        tables = open_tables(
+            spark,
+            format=self.target.format,
+            warehouse=self.target.warehouse,
+            catalog=self.target.catalog,
+        )
+        return Workspace(
+            spark=spark,
+            tables=tables,
+            ledger=Ledger(spark, tables, self.config.schemas.manifest),
+            package=PACKAGES[package],
+            settings=self.config.packages[package],
+            models=models,
+            hooks=hooks,
+            schemas=self.config.schemas,
+            target=self.target.name,
+            events=self.config.packages[package].events or self.config.events,
+        )
+
+    def _known_hooks(self) -> dict[str, str]:
+        return {name: text for p in PACKAGES.values() for name, text in p.hooks.items()}
+
+    def plan(
+        self,
+        package: str,
+        *,
+        now: datetime | None = None,
+        select: str | None = None,
+        exclude: str | None = None,
+    ) -> Plan:
+        """What the next run would do; writes nothing."""
+        ws = self.workspace(package)
+        models = selected(ws.models, select or ws.settings.models_to_run or None, exclude)
+        return make_plan(ws, checked_source(ws, models), models, _clock(now))
+
+    def run(
+        self,
+        package: str,
+        *,
+        now: datetime | None = None,
+        select: str | None = None,
+        exclude: str | None = None,
+        full_refresh: bool = False,
+        listener: Listener = _say_nothing,
+    ) -> RunResult:
+        """Carry out the next run of a package."""
+        return runs.run(
+            self.workspace(package),
+            now=_clock(now),
+            select=select,
+            exclude=exclude,
+            full_refresh=full_refresh,
+            listener=listener,
+        )
+
+    def run_until_caught_up(
+        self,
+        package: str,
+        *,
+        now: datetime | None = None,
+        select: str | None = None,
+        exclude: str | None = None,
+        full_refresh: bool = False,
+        listener: Listener = _say_nothing,
+    ) -> list[RunResult]:
+        """Run again and again at one clock until nothing is left."""
+        return runs.run_until_caught_up(
+            self.workspace(package),
+            now=_clock(now),
+            select=select,
+            exclude=exclude,
+            full_refresh=full_refresh,
+            listener=listener,
+        )
+
+    def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
+        """Where a package stands and what its next run would do; writes nothing."""
+        return package_status(self.workspace(package), _clock(now))
+
+
+def _clock(now: datetime | None) -> datetime:
+    """The run's clock: read once, UTC; a time without a zone is UTC."""
+    if now is None:
+        return datetime.now(UTC)
+    return now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)

@@ -1,0 +1,205 @@
+"""Plans, runs and states as JSON documents. Their keys are public: docs/json.md lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from windrow.doctor import Check
+from windrow.ledger import Lease, ModelOutcome, RunRecord
+from windrow.limits import State
+from windrow.model import Model, Stored
+from windrow.plan import Plan
+from windrow.run import RunResult, Step
+from windrow.status import PackageStatus
+
+Document = dict[str, Any]
+
+_NOT_FRAMES = ("settings", "now", "hooks", "reference")
+
+
+def runs_document(results: Mapping[str, Sequence[RunResult]]) -> Document:
+    """What `windrow run --json` prints: the runs of each package."""
+    return {
+        "packages": [
+            {"package": package, "runs": [run_document(result) for result in runs]}
+            for package, runs in results.items()
+        ]
+    }
+
+
+def run_document(result: RunResult) -> Document:
+    """One run."""
+    return {
+        "run_id": result.run_id,
+        "outcome": result.outcome,
+        **_limits(result.plan),
+        "reached": moment(result.reached),
+        "models": [_outcome(outcome) for outcome in result.models],
+        "counts": dict(result.counts or {}),
+        "nothing_because": result.plan.nothing_because,
+        "is_caught_up": result.is_caught_up,
+        "undone": list(result.undone),
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def plans_document(plans: Iterable[Plan]) -> Document:
+    """What `windrow plan --json` prints."""
+    return {"packages": [_plan(plan) for plan in plans]}
+
+
+def _plan(plan: Plan) -> Document:
+    reads = getattr(plan, "reads", None)
+    return {
+        "package": plan.package,
+        "target": plan.target,
+        "now": moment(plan.now),
+        **_limits(plan),
+        "models": [member.full_name for member in plan.models],
+        "tracked": list(plan.tracked),
+        "nothing_because": plan.nothing_because,
+        "gap": [moment(end) for end in plan.gap] if plan.gap else None,
+        "reads": {"files": reads.files, "bytes": reads.bytes} if reads is not None else None,
+    }
+
+
+def statuses_document(statuses: Iterable[PackageStatus]) -> Document:
+    """What `windrow status --json` prints."""
+    return {"packages": [_status(status) for status in statuses]}
+
+
+def _status(status: PackageStatus) -> Document:
+    plan = status.plan
+    limits = (
+        _limits(plan)
+        if plan
+        else dict.fromkeys(("state", "state_number", "lower_limit", "upper_limit"))
+    )
+    return {
+        "package": status.package,
+        "target": status.target,
+        "now": moment(plan.now) if plan else None,
+        **limits,
+        "nothing_because": plan.nothing_because if plan else None,
+        "problem": status.problem,
+        "manifest": {model: moment(at) for model, at in sorted(status.positions.items())},
+        "out_of_sync": status.out_of_sync,
+        "quarantined": status.quarantined,
+        "lease": _lease(status.lease) if status.lease else None,
+        "is_running": status.is_running,
+        "last_runs": [_record(record) for record in status.last_runs],
+    }
+
+
+def models_document(models: Mapping[str, Sequence[Model]]) -> Document:
+    """What `windrow ls --json` prints: the models of each package, in order."""
+    return {
+        "packages": [
+            {"package": package, "models": [_model(member) for member in members]}
+            for package, members in models.items()
+        ]
+    }
+
+
+def inputs_of(member: Model) -> list[tuple[str, bool]]:
+    """The frames that a model reads, and whether each is a whole stored table."""
+    return [
+        (source.model, True) if isinstance(source, Stored) else (source, False)
+        for source in member.inputs.values()
+        if isinstance(source, Stored) or source not in _NOT_FRAMES
+    ]
+
+
+def _model(member: Model) -> Document:
+    return {
+        "name": member.name,
+        "table": member.full_name,
+        "kind": member.kind,
+        "key": list(member.key),
+        "date": member.date,
+        "tags": list(member.tags),
+        "inputs": [{"name": name, "is_stored": stored} for name, stored in inputs_of(member)],
+        "path": member.path or None,
+        "description": member.description,
+    }
+
+
+def checks_document(checks: Iterable[Check]) -> Document:
+    """What `windrow doctor --json` prints."""
+    listed = [{"name": it.name, "is_fine": it.is_fine, "detail": it.detail} for it in checks]
+    return {"is_fine": all(check["is_fine"] for check in listed), "checks": listed}
+
+
+def error_document(kind: str, message: str, exit_code: int) -> Document:
+    """What any command prints with --json when it stops."""
+    return {"error": {"type": kind, "message": message, "exit_code": exit_code}}
+
+
+def step_document(step: Step, package: str | None, time: datetime) -> Document:
+    """One line of `--log-format json`."""
+    return {
+        "time": moment(time),
+        "package": package,
+        "step": step.name,
+        "status": step.status,
+        "rows": step.rows,
+        "seconds": round(step.seconds, 3),
+        "detail": step.detail,
+    }
+
+
+def moment(instant: datetime | None) -> str | None:
+    """ISO 8601 in UTC with microseconds: `2024-03-05T18:00:00.000000Z`."""
+    return None if instant is None else f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def _limits(plan: Plan) -> Document:
+    limits = plan.limits
+    return {
+        "state": limits.state.value,
+        "state_number": limits.state.number,
+        "lower_limit": moment(limits.lower),
+        "upper_limit": moment(limits.upper),
+    }
+
+
+def _outcome(outcome: ModelOutcome) -> Document:
+    return {
+        "name": outcome.name,
+        "outcome": outcome.outcome,
+        "rows": outcome.rows,
+        "seconds": round(outcome.seconds, 3),
+        "error": outcome.error,
+    }
+
+
+def _record(record: RunRecord) -> Document:
+    return {
+        "run_id": record.run_id,
+        "outcome": record.outcome,
+        "state": record.state,
+        "state_number": State(record.state).number if record.state else None,
+        "lower_limit": moment(record.lower_limit),
+        "upper_limit": moment(record.upper_limit),
+        "reached": moment(record.reached),
+        "now": moment(record.clock),
+        "started_at": moment(record.started_at),
+        "finished_at": moment(record.finished_at),
+        "models": [_outcome(outcome) for outcome in record.models],
+        "counts": dict(record.counts),
+        "error": record.error,
+    }
+
+
+def _lease(lease: Lease) -> Document:
+    return {
+        "run_id": lease.run_id,
+        "host": lease.holder.host,
+        "pid": lease.holder.pid,
+        "started_at": moment(lease.started_at),
+        "lease_until": moment(lease.lease_until),
+        "lower_limit": moment(lease.lower_limit),
+        "upper_limit": moment(lease.upper_limit),
+    }

@@ -1,0 +1,143 @@
+"""A run while it goes on: a live display on a terminal, plain lines elsewhere, JSON lines for logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from windrow.report import words
+from windrow.report.documents import step_document
+from windrow.run import Step
+
+_NAME_WIDTH = 22
+
+
+class Progress(Protocol):
+    """What shows the steps of runs. Calling it shows one step."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+    def __call__(self, step: Step) -> None: ...
+    def begin(self, package: str, title: str) -> None:
+        """Say what the steps that follow belong to."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def __call__(self, step: Step) -> None:
+        return None
+
+    def begin(self, package: str, title: str) -> None:
+        return None
+
+
+class Lines(Silent):
+    """A line for each step that has ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, step: Step) -> None:
+        if step.status != "started":
+            self._console.print(step_line(step), soft_wrap=True)
+
+    def begin(self, package: str, title: str) -> None:
+        self._console.print(Text(title, style="bold"), soft_wrap=True)
+
+
+class Live(Lines):
+    """A line for each step that has ended, and under them a spinner for the one that goes on."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._bar = Bar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end_spinner()
+        self._bar.stop()
+
+    def __call__(self, step: Step) -> None:
+        # Other lines may come while a step goes on; its spinner stays.
+        if step.status != "info":
+            self._end_spinner()
+        if step.status == "started":
+            self._bar.add_task(step.detail or step.name)
+        super().__call__(step)
+
+    def _end_spinner(self) -> None:
+        for task in self._bar.task_ids:
+            self._bar.remove_task(task)
+
+
+class JsonLines(Silent):
+    """One JSON line for each step, its beginning too."""
+
+    def __init__(
+        self, stream: TextIO, wall_clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._stream = stream
+        self._wall_clock = wall_clock
+        self._package: str | None = None
+
+    def __call__(self, step: Step) -> None:
+        document = step_document(step, self._package, self._wall_clock())
+        self._stream.write(json.dumps(document, ensure_ascii=False) + "\n")
+        self._stream.flush()
+
+    def begin(self, package: str, title: str) -> None:
+        self._package = package
+
+
+def step_line(step: Step) -> Text:
+    """A step that has ended, in one line."""
+    match step.status:
+        case "info":
+            return Text(f"  {step.detail}")
+        case "nothing":
+            return Text(f"  Nothing to do: {step.detail}")
+        case "failed":
+            seconds = words.duration(step.seconds)
+            return Text(f"  ✗ {step.name:<{_NAME_WIDTH}} {seconds:>22}  {step.detail}", "red")
+        case "skipped":
+            return Text(f"  - {step.name:<{_NAME_WIDTH}} skipped: {step.detail}", "yellow")
+        case _:
+            return _done(step)
+
+
+def _done(step: Step) -> Text:
+    noun = "event" if step.name == "events" else "row"
+    rows = "" if step.rows is None else words.count(step.rows, noun)
+    seconds = words.duration(step.seconds) if step.seconds else ""
+    line = f" {step.name:<{_NAME_WIDTH}} {rows:>13} {seconds:>8}  {step.detail}"
+    return Text("  ").append("✓", "green").append(line.rstrip())

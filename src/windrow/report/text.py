@@ -1,0 +1,280 @@
+"""Plans, runs and states as people read them on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from windrow.doctor import Check
+from windrow.ledger import Lease, RunRecord
+from windrow.limits import State
+from windrow.model import Model
+from windrow.plan import Plan
+from windrow.report import words
+from windrow.report.documents import inputs_of
+from windrow.run import RunResult
+from windrow.status import PackageStatus
+
+_LEFT_OUT = {
+    "window_without_session": "without a session id",
+    "window_too_late": "sent too late",
+    "window_other_app": "of other applications",
+}
+
+
+def plain_table(*columns: str, numbers: Iterable[str] = ()) -> Table:
+    """An empty table in our style; the columns named in `numbers` stand to the right."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for column in columns:
+        justify = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    return table
+
+
+def title(package: str, target: str) -> str:
+    """What the lines below are about."""
+    return f"{package} on {target}"
+
+
+# --- runs ------------------------------------------------------------------------------------
+
+
+def runs_text(results: Mapping[str, Sequence[RunResult]]) -> RenderableType:
+    """What the runs of each package did, after they ended."""
+    return Group(
+        *(run_text(package, result) for package, runs in results.items() for result in runs)
+    )
+
+
+def run_text(package: str, result: RunResult) -> RenderableType:
+    """What one run did."""
+    return Group(_run_heading(package, result), *_lines(_run_sentences(result)))
+
+
+def _run_heading(package: str, result: RunResult) -> Text:
+    if result.outcome == "nothing_to_do":
+        return Text(f"{package}: nothing to do", "bold")
+    how = "succeeded" if result.outcome == "succeeded" else "failed"
+    heading = Text().append(f"{package}: ", "bold")
+    heading.append(how, "bold red" if result.has_failed else "bold green")
+    return heading.append(f" in {words.duration(result.seconds)} (run {result.run_id})")
+
+
+def _run_sentences(result: RunResult) -> Iterator[str]:
+    for run_id in result.undone:
+        yield f"Run {run_id} had been killed half-way and was undone first."
+    if result.plan.nothing_because:
+        yield f"Why: {result.plan.nothing_because}"
+        return
+
+    counts = result.counts or {}
+    yield (
+        f"Took in {words.count(counts.get('events', 0), 'event')} "
+        f"of {words.count(counts.get('sessions', 0), 'session')}."
+    )
+    yield from _rows_by_model(result)
+    yield from _left_out(counts)
+    yield from _troubles(result)
+    yield from _how_far(result)
+
+
+def _rows_by_model(result: RunResult) -> Iterator[str]:
+    names = {member.full_name: member.name for member in result.plan.models}
+    written = [
+        f"{names.get(outcome.name, outcome.name)} {outcome.rows or 0:,}"
+        for outcome in result.models
+        if outcome.outcome == "succeeded"
+    ]
+    if written:
+        yield f"Rows: {', '.join(written)}."
+
+
+def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
+    parts = [
+        f"{words.count(counts[name], 'event')} {reason}"
+        for name, reason in _LEFT_OUT.items()
+        if counts.get(name)
+    ]
+    if counts.get("duplicates"):
+        parts.append(words.count(counts["duplicates"], "duplicate"))
+    if parts:
+        yield f"Left out: {words.listed(parts)}."
+    if counts.get("quarantined"):
+        sessions = words.count(counts["quarantined"], "session")
+        yield f"Quarantined: {sessions}, for taking in no more events."
+
+
+def _troubles(result: RunResult) -> Iterator[str]:
+    names = {member.full_name: member.name for member in result.plan.models}
+    for outcome in result.models:
+        if outcome.outcome in ("failed", "skipped"):
+            yield f"{names.get(outcome.name, outcome.name)} {outcome.outcome}: {outcome.error}"
+
+
+def _how_far(result: RunResult) -> Iterator[str]:
+    before = max(result.plan.positions.values(), default=None)
+    if result.reached is None:
+        yield "There was no usable event in the window."
+    elif before is not None and result.reached <= before:
+        yield f"There was no event after {words.instant(before)}, where the last run had ended."
+    else:
+        yield f"Reached {words.instant(result.reached)}."
+    if not result.is_caught_up:
+        yield "More is left: run again or use --until-caught-up."
+
+
+# --- plans -----------------------------------------------------------------------------------
+
+
+def plans_text(plans: Iterable[Plan]) -> RenderableType:
+    """What the next run of each package would do."""
+    return Group(
+        *(
+            Group(Text(title(plan.package, plan.target), "bold"), *_lines(_plan_sentences(plan)))
+            for plan in plans
+        )
+    )
+
+
+def _plan_sentences(plan: Plan) -> Iterator[str]:
+    yield from _window(plan)
+    if plan.nothing_because:
+        return
+    reads = getattr(plan, "reads", None)
+    if reads is not None:
+        yield f"Would read {words.count(reads.files, 'file')}, {words.size(reads.bytes)}."
+    yield (
+        f"Would run {words.count(len(plan.models), 'model')}: "
+        f"{', '.join(member.name for member in plan.models)}."
+    )
+
+
+def _window(plan: Plan) -> Iterator[str]:
+    state, window = plan.limits.sentences
+    yield state
+    if plan.nothing_because:
+        yield f"Nothing to do: {plan.nothing_because}"
+        return
+    yield window
+    if plan.gap:
+        begin, end = map(words.instant, plan.gap)
+        yield f"Skips a gap: there is no usable event between {begin} and {end}."
+
+
+# --- states ----------------------------------------------------------------------------------
+
+
+def statuses_text(statuses: Iterable[PackageStatus]) -> RenderableType:
+    """Where each package stands."""
+    return Group(*(_status(status) for status in statuses))
+
+
+def _status(status: PackageStatus) -> RenderableType:
+    parts: list[RenderableType] = [
+        Text(title(status.package, status.target), "bold"),
+        *_lines(_status_sentences(status)),
+    ]
+    if status.last_runs:
+        parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def _status_sentences(status: PackageStatus) -> Iterator[str]:
+    if status.lease:
+        yield _running(status.lease, status.is_running)
+    if status.problem:
+        yield f"No run is possible: {status.problem}"
+    elif status.plan:
+        state, *rest = _window(status.plan)
+        yield f"Next run: {state}"
+        yield from rest
+    yield from _positions(status.positions)
+    if status.positions and status.out_of_sync:
+        yield f"Out of sync: {', '.join(status.out_of_sync)}."
+    if status.quarantined:
+        yield f"Quarantine: {words.count(status.quarantined, 'session')}."
+
+
+def _running(lease: Lease, is_running: bool) -> str:
+    since = f"since {words.instant(lease.started_at)} by {lease.holder}"
+    if is_running:
+        return f"Running {since} (run {lease.run_id})."
+    return f"Run {lease.run_id}, begun {since}, was killed: the next run undoes it first."
+
+
+def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
+    if not positions:
+        yield "Manifest: empty; nothing has been consumed yet."
+        return
+    by_time: dict[datetime, list[str]] = {}
+    for model, at in sorted(positions.items()):
+        by_time.setdefault(at, []).append(model)
+    if len(by_time) == 1:
+        (at,) = by_time
+        yield f"Manifest: all {len(positions)} models at {words.instant(at)}."
+        return
+    for at, models in sorted(by_time.items(), reverse=True):
+        yield f"Manifest: {words.instant(at)} {', '.join(models)}."
+
+
+def _last_runs(records: Sequence[RunRecord]) -> Table:
+    numbers = ("events", "rows", "took")
+    table = plain_table("run", "outcome", "state", "window", *numbers, numbers=numbers)
+    for record in records:
+        rows = sum(outcome.rows or 0 for outcome in record.models)
+        took = (record.finished_at - record.started_at).total_seconds()
+        table.add_row(
+            record.run_id,
+            Text(record.outcome, "default" if record.outcome == "succeeded" else "red"),
+            State(record.state).value.replace("_", " ") if record.state else "",
+            _window_of(record),
+            f"{record.counts.get('events', 0):,}",
+            f"{rows:,}",
+            words.duration(took),
+        )
+        troubles = [outcome.name for outcome in record.models if outcome.outcome == "failed"]
+        if troubles or record.error:
+            table.add_row("", Text(record.error or f"failed: {', '.join(troubles)}", "red"))
+    return table
+
+
+def _window_of(record: RunRecord) -> str:
+    if record.lower_limit is None or record.upper_limit is None:
+        return ""
+    return f"{record.lower_limit:%Y-%m-%d %H:%M} – {record.upper_limit:%Y-%m-%d %H:%M}"
+
+
+# --- models and checks -----------------------------------------------------------------------
+
+
+def models_text(models: Mapping[str, Sequence[Model]]) -> RenderableType:
+    """The models of each package, in the order in which they run."""
+    table = plain_table("model", "package", "kind", "key", "reads", "tags")
+    for package, members in models.items():
+        for member in members:
+            reads = [f"{name} (stored)" if stored else name for name, stored in inputs_of(member)]
+            table.add_row(
+                member.name,
+                package,
+                member.kind,
+                ", ".join(member.key),
+                ", ".join(reads),
+                ", ".join(member.tags),
+            )
+    return table
+
+
+def check_text(check: Check) -> Text:
+    """One thing that the doctor looked at."""
+    sign = ("✓ ", "green") if check.is_fine else ("✗ ", "red")
+    return Text().append(*sign).append(check.name, "bold").append(f": {check.detail}")
+
+
+def _lines(sentences: Iterable[str]) -> list[RenderableType]:
+    return [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in sentences]

@@ -1,0 +1,44 @@
+"""Numbers and times as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+def instant(moment: datetime) -> str:
+    """`2024-03-05 18:00:00`, in UTC like every time windrow shows."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12.3 s`, `2 min 5 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 session`, `2,010 sessions`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number: int) -> str:
+    """`512 bytes`, `1.2 MB`."""
+    amount, unit = float(number), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{number} {_UNITS[0]}"
+
+
+def share(part: int, whole: int) -> str:
+    """`63 %`; a dash where there is nothing to share."""
+    return f"{100 * part / whole:.0f} %" if whole else "–"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,0 +1,62 @@
+"""Where a package stands: state, manifest, quarantine, last runs, and what would happen next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from windrow import manifest
+from windrow.errors import WindrowError
+from windrow.ledger import Lease, RunRecord
+from windrow.plan import Plan, checked_source, make_plan
+from windrow.workspace import Workspace
+
+LAST_RUNS = 5
+
+
+@dataclass(frozen=True)
+class PackageStatus:
+    """One package on one target, seen without writing anything."""
+
+    package: str
+    target: str
+    positions: dict[str, datetime]
+    plan: Plan | None
+    problem: str | None
+    """Why no plan can be made, when it cannot."""
+    quarantined: int
+    lease: Lease | None
+    is_running: bool
+    last_runs: tuple[RunRecord, ...]
+
+    @property
+    def out_of_sync(self) -> list[str]:
+        """Tracked models that lag behind the furthest one, or have no position at all."""
+        if self.plan is None:
+            return []
+        ahead = max(self.plan.positions.values(), default=None)
+        return [name for name in self.plan.tracked if self.plan.positions.get(name) != ahead]
+
+
+def package_status(ws: Workspace, now: datetime) -> PackageStatus:
+    """Look at everything that says where the package stands."""
+    plan, problem = None, None
+    try:
+        plan = make_plan(ws, checked_source(ws, ws.models), ws.models, now)
+    except WindrowError as error:
+        problem = str(error)
+    quarantined = 0
+    if ws.tables.exists(ws.quarantine):
+        quarantined = ws.tables.read(ws.quarantine).count()
+    lease = ws.ledger.lease(ws.package.name)
+    return PackageStatus(
+        package=ws.package.name,
+        target=ws.target,
+        positions=manifest.positions(ws.tables, ws.manifest),
+        plan=plan,
+        problem=problem,
+        quarantined=quarantined,
+        lease=lease,
+        is_running=lease is not None and ws.ledger.is_held(lease),
+        last_runs=tuple(ws.ledger.last_runs(ws.package.name, LAST_RUNS)),
+    )

@@ -1,0 +1,36 @@
+"""Tables behind one small seam, so that the rest of windrow does not know their format."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from windrow.errors import ConfigError, did_you_mean
+from windrow.tables.base import DELETED, Columns, Commit, ConflictError, TableName, Tables
+from windrow.tables.delta import DeltaTables
+from windrow.tables.iceberg import IcebergTables
+
+__all__ = [
+    "DELETED",
+    "Columns",
+    "Commit",
+    "ConflictError",
+    "DeltaTables",
+    "IcebergTables",
+    "TableName",
+    "Tables",
+    "open_tables",
+]
+
+FORMATS = ("delta", "iceberg")
+
+
+def open_tables(
+    spark: SparkSession, *, format: str, warehouse: str | None = None, catalog: str | None = None
+) -> Tables:
+    """The tables of a target: of one format, under a warehouse or in a catalog."""
+    if format == "delta":
+        return DeltaTables(spark, warehouse=warehouse, catalog=catalog)
+    if format == "iceberg":
+        return IcebergTables(spark, warehouse=warehouse, catalog=catalog)
+    hint = did_you_mean(format, FORMATS)
+    raise ConfigError(f"Unknown table format '{format}': expected delta or iceberg.{hint}")

@@ -1,0 +1,154 @@
+"""Delta Lake tables, by path under a warehouse or by name in a catalog."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from windrow.tables import sql
+from windrow.tables.base import Columns, Commit, TableName
+from windrow.tables.place import Place
+from windrow.tables.refusals import refusals
+from windrow.tables.sql_tables import SqlTables, count, number
+
+# Delta keeps min and max of this many leading columns unless told which ones.
+INDEXED_BY_DEFAULT = 32
+MOST_INDEXED_IDS = 16
+TIME_TYPES = {"timestamp", "timestamp_ntz", "date"}
+ID_TYPES = {"string", "int", "bigint"}
+
+
+class DeltaTables(SqlTables):
+    """The Delta tables of one target."""
+
+    format = "delta"
+    run_id_setting = "spark.databricks.delta.commitInfo.userMetadata"
+
+    def __init__(
+        self, spark: SparkSession, *, warehouse: str | None = None, catalog: str | None = None
+    ) -> None:
+        super().__init__(spark)
+        self.place = Place.of(warehouse=warehouse, catalog=catalog)
+
+    def identifier(self, table: TableName) -> str:
+        if self.place.catalog:
+            return self.place.identifier(self.place.catalog, table)
+        return f"delta.{sql.quoted(self.place.path(table))}"
+
+    def create_schema(self, schema: str) -> None:
+        if self.place.catalog:
+            names = sql.quoted(self.place.catalog), sql.quoted(schema)
+            self.spark.sql(f"create schema if not exists {'.'.join(names)}")
+
+    def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
+        indexed = indexed_columns(columns, partition_by)
+        return {"delta.dataSkippingStatsColumns": ",".join(indexed)} if indexed else {}
+
+    def append(self, table: TableName, rows: DataFrame) -> None:
+        super().append(table, self._one_file_per_partition(table, rows))
+
+    def overwrite(self, table: TableName, rows: DataFrame) -> None:
+        super().overwrite(table, self._one_file_per_partition(table, rows))
+
+    def history(self, table: TableName) -> list[Commit]:
+        with refusals(table, "read the history of"):
+            rows = (
+                self.spark.sql(f"describe history {self.identifier(table)}")
+                .select(
+                    "version",
+                    "operation",
+                    "operationParameters",
+                    "operationMetrics",
+                    "userMetadata",
+                )
+                .collect()
+            )
+        return [_commit(row) for row in lineage(rows)]
+
+    def restore(self, table: TableName, version: str | None) -> None:
+        """Take rows and columns back: a Delta version holds both."""
+        if version is None:
+            self.overwrite(table, self.read(table).limit(0))
+            return
+        with refusals(table, "restore"):
+            text = f"restore table {self.identifier(table)} to version as of"
+            self.spark.sql(f"{text} {number(table, version)}")
+
+    def drop(self, table: TableName) -> None:
+        """Remove the table if it exists.
+
+        In a catalog that is DROP TABLE. A table by path has no DROP: on a local disk its folder is
+        removed; on an object store, which SQL cannot delete from, its rows are, and the empty
+        table stays with its columns and its history.
+        """
+        if not self.exists(table):
+            return
+        folder = None if self.place.catalog else local_folder(self.place.path(table))
+        if folder:
+            shutil.rmtree(folder)
+        elif self.place.catalog:
+            with refusals(table, "drop"):
+                self.spark.sql(f"drop table if exists {self.identifier(table)} purge")
+        else:
+            self.restore(table, None)
+
+    def _one_file_per_partition(self, table: TableName, rows: DataFrame) -> DataFrame:
+        """Bring a partition's rows together, or every task writes a file of its own into each."""
+        with refusals(table, "read"):
+            stored = self.spark.catalog.listColumns(self.identifier(table))
+        partition_by = [c.name for c in stored if c.isPartition and c.name in rows.columns]
+        return rows.hint("rebalance", *partition_by) if partition_by else rows
+
+
+def indexed_columns(columns: Columns, partition_by: Sequence[str]) -> list[str]:
+    """The columns of a wide table that deserve statistics: its times and its ids.
+
+    Partition columns need none, and Delta refuses to index them.
+    """
+    if len(columns) <= INDEXED_BY_DEFAULT:
+        return []
+    rest = {c: t.lower() for c, t in columns.items() if c not in partition_by}
+    times = [c for c, t in rest.items() if t in TIME_TYPES]
+    ids = [c for c, t in rest.items() if t in ID_TYPES and c.endswith("id")]
+    return [sql.quoted(c) for c in times + ids[:MOST_INDEXED_IDS]]
+
+
+def lineage(commits: Iterable[Row]) -> Iterator[Row]:
+    """Of all commits, newest first, those that no later RESTORE or emptying undid."""
+    limit: int | None = None
+    for commit in commits:
+        if limit is not None and commit["version"] > limit:
+            continue
+        yield commit
+        parameters = commit["operationParameters"]
+        if commit["operation"] == "RESTORE" and parameters.get("version"):
+            limit = int(parameters["version"])
+        elif (
+            parameters.get("mode") == "Overwrite"
+            and commit["operationMetrics"].get("numOutputRows") == "0"
+        ):
+            return
+
+
+def local_folder(path: str) -> Path | None:
+    """The path as a folder of this machine, or None when it is none."""
+    parts = urlsplit(path)
+    folder = Path(parts.path if parts.scheme == "file" else path)
+    return folder if parts.scheme in ("", "file") and folder.is_dir() else None
+
+
+def _commit(row: Row) -> Commit:
+    metrics = row["operationMetrics"]
+    is_write = row["operation"] == "WRITE"
+    return Commit(
+        version=str(row["version"]),
+        run_id=row["userMetadata"],
+        operation=row["operation"],
+        rows_inserted=count(metrics, "numOutputRows" if is_write else "numTargetRowsInserted"),
+        rows_updated=count(metrics, "numTargetRowsUpdated"),
+        rows_deleted=count(metrics, "numTargetRowsDeleted", "numDeletedRows"),
+    )

@@ -1,0 +1,91 @@
+"""SQL text that Delta and Iceberg both take. Names are always quoted, texts always escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from windrow.errors import TableError
+from windrow.tables.base import DELETED, Columns
+
+IS_DELETED = f"coalesce(s.`{DELETED}`, false)"
+
+
+def quoted(name: str) -> str:
+    """The name as a SQL identifier: order id -> `order id`."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """The text as a SQL string: it's -> 'it\\'s'."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def checked(name: str) -> str:
+    """The name itself, if it can stand for a schema or a table, which may also be a folder."""
+    if not name.strip(". ") or any(c in "/\\" or not c.isprintable() for c in name):
+        raise TableError(
+            f"{name!r} cannot name a schema or a table: expected at least one character that is "
+            "neither a dot nor a blank, and no slash, backslash or control character."
+        )
+    return name
+
+
+def create_table(
+    identifier: str,
+    columns: Columns,
+    *,
+    using: str,
+    partition_by: Sequence[str],
+    comments: Mapping[str, str],
+    properties: Mapping[str, str],
+) -> str:
+    """CREATE TABLE IF NOT EXISTS, with column comments, partitions and properties."""
+    definitions = ", ".join(_definition(c, t, comments.get(c)) for c, t in columns.items())
+    text = f"create table if not exists {identifier} ({definitions}) using {using}"
+    if partition_by:
+        text += f" partitioned by ({_listed(partition_by)})"
+    if properties:
+        pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in properties.items())
+        text += f" tblproperties ({pairs})"
+    return text
+
+
+def add_columns(identifier: str, columns: Columns) -> str:
+    """ALTER TABLE ADD COLUMNS."""
+    definitions = ", ".join(_definition(c, t) for c, t in columns.items())
+    return f"alter table {identifier} add columns ({definitions})"
+
+
+def merge(
+    identifier: str,
+    source: str,
+    columns: Sequence[str],
+    *,
+    key: Sequence[str],
+    bound: str | None,
+    has_tombstones: bool,
+) -> str:
+    """The upsert: stored rows are `t`, changes are `s`, and a null key matches nothing."""
+    condition = " and ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in key)
+    if bound:
+        condition += f" and ({bound})"
+    clauses = [f"merge into {identifier} as t using {source} as s on {condition}"]
+
+    if has_tombstones:
+        clauses.append(f"when matched and {IS_DELETED} then delete")
+    if values := [c for c in columns if c not in key]:
+        updates = ", ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in values)
+        clauses.append(f"when matched then update set {updates}")
+    is_new = f"when not matched and not {IS_DELETED}" if has_tombstones else "when not matched"
+    inserts = ", ".join(f"s.{quoted(c)}" for c in columns)
+    clauses.append(f"{is_new} then insert ({_listed(columns)}) values ({inserts})")
+
+    return "\n".join(clauses)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(quoted(n) for n in names)
+
+
+def _definition(name: str, type_: str, comment: str | None = None) -> str:
+    return f"{quoted(name)} {type_}" + (f" comment {literal(comment)}" if comment else "")

@@ -1,0 +1,189 @@
+"""What Delta and Iceberg do alike: everything but names, history, restore and drop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import ClassVar
+from uuid import uuid4
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.errors import TableError, did_you_mean
+from windrow.tables import sql
+from windrow.tables.base import DELETED, Columns, Commit, TableName
+from windrow.tables.refusals import REFUSALS, is_missing, refusals
+
+
+class SqlTables(ABC):
+    """Tables that Spark SQL reaches under a name; a format says how it names and tags them."""
+
+    format: ClassVar[str]
+    run_id_setting: ClassVar[str]
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+
+    @abstractmethod
+    def identifier(self, table: TableName) -> str: ...
+
+    @abstractmethod
+    def history(self, table: TableName) -> list[Commit]: ...
+
+    @abstractmethod
+    def restore(self, table: TableName, version: str | None) -> None: ...
+
+    @abstractmethod
+    def drop(self, table: TableName) -> None: ...
+
+    def exists(self, table: TableName) -> bool:
+        with refusals(table, "look for"):
+            try:
+                return self.spark.catalog.tableExists(self.identifier(table))
+            except REFUSALS as error:
+                # Delta raises where others answer False.
+                if is_missing(error):
+                    return False
+                raise
+
+    def columns(self, table: TableName) -> dict[str, str]:
+        fields = self.read(table).schema.fields
+        return {field.name: field.dataType.simpleString() for field in fields}
+
+    def read(self, table: TableName, *, version: str | None = None) -> DataFrame:
+        reader = self.spark.read
+        if version is not None:
+            reader = reader.option("versionAsOf", number(table, version))
+        with refusals(table, "read"):
+            rows = reader.table(self.identifier(table))
+            # A Spark Connect client only looks for the table when asked for its schema.
+            _ = rows.schema
+        return rows
+
+    def create(
+        self,
+        table: TableName,
+        columns: Columns,
+        *,
+        partition_by: Sequence[str] = (),
+        comments: Mapping[str, str] | None = None,
+    ) -> None:
+        if self.exists(table):
+            return
+        text = sql.create_table(
+            self.identifier(table),
+            columns,
+            using=self.format,
+            partition_by=partition_by,
+            comments=comments or {},
+            properties=self.properties(columns, partition_by),
+        )
+        try:
+            with refusals(table, "create"):
+                self.create_schema(table.schema)
+                self.spark.sql(text)
+        except TableError:
+            # Whoever created it in the meantime did what was asked for.
+            if not self.exists(table):
+                raise
+
+    def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
+        """The format's own properties of a new table."""
+        return {}
+
+    @abstractmethod
+    def create_schema(self, schema: str) -> None:
+        """Create the schema unless it exists."""
+
+    def add_columns(self, table: TableName, columns: Columns) -> None:
+        with refusals(table, "add columns to"):
+            self.spark.sql(sql.add_columns(self.identifier(table), columns))
+
+    def append(self, table: TableName, rows: DataFrame) -> None:
+        shaped = self._shaped(table, rows)
+        with refusals(table, "append to"):
+            shaped.writeTo(self.identifier(table)).append()
+
+    def overwrite(self, table: TableName, rows: DataFrame) -> None:
+        shaped = self._shaped(table, rows)
+        with refusals(table, "overwrite"):
+            shaped.writeTo(self.identifier(table)).overwrite(F.lit(True))
+
+    def merge(
+        self, table: TableName, changes: DataFrame, *, key: Sequence[str], bound: str | None = None
+    ) -> None:
+        names = [c for c in changes.columns if c != DELETED]
+        self._check(table, names, self.columns(table))
+        if not key or not set(key) <= set(names):
+            raise TableError(
+                f"Could not merge into {table}: expected a key of columns {names}, got {list(key)}."
+            )
+        with refusals(table, "merge into"), _view(changes) as source:
+            text = sql.merge(
+                self.identifier(table),
+                source,
+                names,
+                key=key,
+                bound=bound,
+                has_tombstones=DELETED in changes.columns,
+            )
+            self.spark.sql(text)
+
+    @contextmanager
+    def commits_of(self, run_id: str) -> Iterator[None]:
+        before = self.spark.conf.get(self.run_id_setting, None)
+        self.spark.conf.set(self.run_id_setting, run_id)
+        try:
+            yield
+        finally:
+            if before is None:
+                self.spark.conf.unset(self.run_id_setting)
+            else:
+                self.spark.conf.set(self.run_id_setting, before)
+
+    def _shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+        """The rows with all of the table's columns, in its order."""
+        stored = self.columns(table)
+        self._check(table, rows.columns, stored)
+        return rows.select(
+            *(
+                F.col(sql.quoted(name))
+                if name in rows.columns
+                else F.lit(None).cast(type_).alias(name)
+                for name, type_ in stored.items()
+            )
+        )
+
+    def _check(self, table: TableName, names: Sequence[str], stored: Columns) -> None:
+        for name in names:
+            if name not in stored:
+                raise TableError(
+                    f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
+                    "Add it with add_columns first."
+                )
+
+
+def number(table: TableName, version: str) -> int:
+    """The version as the number both formats use; anything else must not reach SQL."""
+    try:
+        return int(version)
+    except ValueError:
+        raise TableError(f"{table} has no version {version!r}: expected a number.") from None
+
+
+def count(metrics: Mapping[str, str], *names: str) -> int | None:
+    """The first of the named metrics that the commit has."""
+    return next((int(metrics[name]) for name in names if name in metrics), None)
+
+
+@contextmanager
+def _view(changes: DataFrame) -> Iterator[str]:
+    """The frame under a name of its own, for as long as a statement needs it."""
+    name = f"windrow_{uuid4().hex}"
+    changes.createTempView(name)
+    try:
+        yield name
+    finally:
+        changes.sparkSession.catalog.dropTempView(name)

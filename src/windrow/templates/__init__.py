@@ -1,0 +1,54 @@
+"""The files that a new project starts with."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from windrow.config import json_schema
+
+_FILES = Path(__file__).parent / "project"
+
+PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def project_files(name: str) -> dict[str, str]:
+    """Path in the project -> text, for a project that waits for its events."""
+    # JSON text is YAML text, whatever the folder is called.
+    shown = name if PLAIN_NAME.fullmatch(name) else json.dumps(name)
+    return {"windrow.yml": _text("windrow.yml").replace("PROJECT_NAME", shown), **_shared_files()}
+
+
+def demo_files(format: str) -> dict[str, str]:
+    """Path in the project -> text, for the demo's project."""
+    return {
+        "windrow.yml": _text("demo.yml").replace("TABLE_FORMAT", format),
+        **_shared_files(),
+    }
+
+
+def write_files(folder: Path, files: dict[str, str], *, replace: frozenset[str]) -> list[str]:
+    """Write the files that are not there yet, and those to `replace`; gives what was written."""
+    written = []
+    for path, text in files.items():
+        file = folder / path
+        if file.exists() and path not in replace:
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def _shared_files() -> dict[str, str]:
+    return {
+        "models/daily_pages.py": _text("daily_pages.py"),
+        "hooks.py": _text("hooks.py"),
+        ".gitignore": _text("gitignore"),
+        ".windrow/schema.json": json.dumps(json_schema(), indent=2) + "\n",
+    }
+
+
+def _text(name: str) -> str:
+    return (_FILES / name).read_text(encoding="utf-8")

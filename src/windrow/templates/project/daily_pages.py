@@ -1,0 +1,30 @@
+"""A model of your own: how often each page was seen on each day.
+
+Each function with @model in this folder becomes a table, here `daily_pages`. Its parameters name
+what it reads: a model's rows of this run, or its whole stored table. Delete this file if you do
+not need it, and the table stays as it is.
+"""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow import model, stored
+
+
+@model(key=("page_date", "page_urlpath"), date="page_date", tags=["daily"])
+def daily_pages(
+    page_views: DataFrame, all_page_views: DataFrame = stored("page_views")
+) -> DataFrame:
+    """One row per day and page: page views, visitors and engaged time."""
+    # A run brings whole sessions, not whole days: each day it touches is summed up anew.
+    days = page_views.select("start_tstamp_date").distinct()
+    views = all_page_views.join(days, "start_tstamp_date", how="left_semi")
+    return (
+        views.where(F.col("page_urlpath").isNotNull())
+        .groupBy(F.col("start_tstamp_date").alias("page_date"), "page_urlpath")
+        .agg(
+            F.count(F.lit(1)).alias("page_views"),
+            F.count_distinct("domain_userid").alias("visitors"),
+            F.sum("engaged_time_in_s").alias("engaged_time_in_s"),
+        )
+    )

@@ -1,0 +1,149 @@
+"""This run's rows into a derived table: by key, exactly bounded.
+
+First a narrow look at the stored rows says on which days rows to be replaced lie. Those days are
+literal bounds of the merge, so it reads no other file, and no stored row with one of the keys can
+lie outside them. When there is nothing to replace, the rows are simply appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow.days import DayRange, at_times, day_ranges, on_days
+from windrow.errors import TableError
+from windrow.settled import settled
+from windrow.tables import DELETED, Columns, TableName, Tables
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A derived table and how its rows are told apart and laid out."""
+
+    table: TableName
+    key: tuple[str, ...]
+    date: str | None = None
+    """The timestamp or date column whose days bound reads and merges."""
+
+    def day_column(self, columns: Columns) -> str | None:
+        """The column to bound by: the date that the table is partitioned by, if it has one."""
+        if self.date is None:
+            return None
+        partition = f"{self.date}_date"
+        return partition if partition in columns else self.date
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Which stored rows the run's rows stand for, beside those with the same key.
+
+    Rows of the table whose `column` is in `values` are replaced whole: those the run no longer
+    brings are deleted.
+    """
+
+    column: str
+    values: DataFrame
+
+
+def prepare(
+    tables: Tables,
+    destination: Destination,
+    columns: Columns,
+    *,
+    partition_by: Sequence[str] = (),
+    comments: dict[str, str] | None = None,
+) -> None:
+    """Make sure that the table exists and has these columns."""
+    table = destination.table
+    if not tables.exists(table):
+        tables.create(table, columns, partition_by=partition_by, comments=comments)
+        return
+    stored = tables.columns(table)
+    changed = {
+        name: (stored[name], wanted)
+        for name, wanted in columns.items()
+        if name in stored and stored[name] != wanted
+    }
+    if changed:
+        name, (found, wanted) = next(iter(changed.items()))
+        raise TableError(
+            f"{table}: column '{name}' is stored as {found} but the model now makes {wanted}. "
+            "A column's type cannot change in place: rebuild the table with --full-refresh."
+        )
+    added = {name: kind for name, kind in columns.items() if name not in stored}
+    if added:
+        tables.add_columns(table, added)
+
+
+def stored_rows(
+    tables: Tables, destination: Destination, search: Sequence[DayRange] | None
+) -> DataFrame:
+    """The stored rows on the days of a search, or all of them when the days are not known."""
+    rows = tables.read(destination.table)
+    day = destination.day_column(dict(rows.dtypes))
+    if search is None or day is None:
+        return rows
+    return rows.where(_on(day, dict(rows.dtypes)[day], search, or_null=True))
+
+
+def upsert(
+    tables: Tables,
+    destination: Destination,
+    rows: DataFrame,
+    *,
+    replaced: Replaced | None = None,
+    search: Sequence[DayRange] | None = None,
+) -> None:
+    """Bring the run's rows into the table in at most one commit.
+
+    `rows` are settled and unique by key. `search` are the days on which rows to be replaced can lie.
+    """
+    key = list(destination.key)
+    stored = stored_rows(tables, destination, search)
+    day = destination.day_column(dict(stored.dtypes))
+    old = settled(_old_rows(stored, rows, key, replaced, day))
+    days = [row["day"] for row in old.select("day").distinct().collect()]
+    if not days:
+        tables.append(destination.table, rows)
+        return
+    changes = rows
+    if replaced is not None:
+        gone = old.select(*key).join(rows.select(*key), key, how="left_anti").distinct()
+        changes = rows.withColumn(DELETED, F.lit(False)).unionByName(
+            gone.withColumn(DELETED, F.lit(True)), allowMissingColumns=True
+        )
+    bound = None
+    if day is not None:
+        known = day_ranges(found for found in days if found is not None)
+        kind = dict(stored.dtypes)[day]
+        bound = _on(f"t.{day}", kind, known, or_null=None in days)
+    tables.merge(destination.table, changes, key=key, bound=bound)
+
+
+def _old_rows(
+    stored: DataFrame,
+    rows: DataFrame,
+    key: list[str],
+    replaced: Replaced | None,
+    day: str | None,
+) -> DataFrame:
+    """Key and day of the stored rows that the run's rows stand for."""
+    on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
+    narrow = stored.select(
+        *dict.fromkeys([*key, *([replaced.column] if replaced else [])]), on_day.alias("day")
+    )
+    same_key = narrow.join(rows.select(*key), key, how="left_semi").select(*key, "day")
+    if replaced is None:
+        return same_key
+    values = replaced.values.select(replaced.column)
+    whole = narrow.join(values, replaced.column, how="left_semi").select(*key, "day")
+    # When rows are replaced by their key itself, one look is enough.
+    return whole if key == [replaced.column] else whole.union(same_key).distinct()
+
+
+def _on(column: str, kind: str, ranges: Sequence[DayRange], *, or_null: bool) -> str:
+    condition = on_days if kind == "date" else at_times
+    return condition(column, ranges, or_null=or_null)

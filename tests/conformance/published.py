@@ -1,0 +1,120 @@
+"""The published events and expected tables beside the checkout, and how to compare with them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.event_columns import STANDARD_COLUMNS
+
+FIXTURES = Path(__file__).resolve().parents[3] / "shared" / "fixtures"
+
+needs_fixtures = pytest.mark.skipif(
+    not FIXTURES.exists(), reason=f"the published fixtures are not at {FIXTURES}"
+)
+
+
+def published_events(spark: SparkSession, file: Path) -> DataFrame:
+    """Typed standard columns; the JSON columns as the text they are."""
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = [
+            {name: None if value == "" or value.lower() == "null" else value for name, value in row.items()}
+            for row in csv.DictReader(lines)
+        ]
+    schema = ", ".join(f"`{name}` string" for name in rows[0])
+    text = spark.createDataFrame([tuple(row.values()) for row in rows], schema)
+    return text.select(
+        *(F.col(name).try_cast(STANDARD_COLUMNS.get(name, "string")).alias(name) for name in text.columns)
+    )
+
+
+def expected_rows(file: Path) -> tuple[list[str], list[dict[str, str]]]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        reader = csv.DictReader(lines)
+        rows = list(reader)
+        return list(reader.fieldnames or []), rows
+
+
+def plain(value: object, tolerance_digits: int = 6) -> object:
+    """One way to write a value, whether it comes from a table or from a published file."""
+    if value is None or (isinstance(value, str) and value.strip().lower() in ("", "null")):
+        return None
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, (int, float, Decimal)):
+        return round(float(value), tolerance_digits)
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(sep=" ")
+    if isinstance(value, dict):
+        return tuple((key, plain(item)) for key, item in sorted(value.items()))
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(item) for item in value)
+    text = str(value)
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (_number, _instant, _array, _map):
+        found = read(text)
+        if found is not None:
+            return found
+    return text
+
+
+def _number(text: str) -> object:
+    try:
+        return round(float(text), 6) if not text.startswith(("+", "0x")) else None
+    except ValueError:
+        return None
+
+
+def _instant(text: str) -> object:
+    trimmed = text.removesuffix(" UTC").removesuffix("+00:00")
+    if len(trimmed) < 10 or trimmed[4:5] != "-":
+        return None
+    try:
+        return datetime.fromisoformat(trimmed).isoformat(sep=" ")
+    except ValueError:
+        return None
+
+
+def _array(text: str) -> object:
+    if not text.startswith("["):
+        return None
+    try:
+        return tuple(plain(item) for item in json.loads(text))
+    except ValueError:
+        return None
+
+
+def _map(text: str) -> object:
+    if not (text.startswith("{") and "->" in text):
+        return None
+    pairs = (pair.split(" -> ") for pair in text.strip("{}").split(", "))
+    return tuple(sorted((key, plain(value)) for key, value in pairs))
+
+
+def assert_equals_published(table: DataFrame, file: Path, *, leave_out: set[str] = frozenset()) -> None:
+    """Same rows, compared by column name, both ways."""
+    names, published = expected_rows(file)
+    assert set(names) == set(table.columns) - leave_out
+    text = table.select(
+        *(
+            F.date_format(name, "yyyy-MM-dd HH:mm:ss.SSSSSS").alias(name) if kind == "timestamp" else F.col(name)
+            for name, kind in table.select(*names).dtypes
+        )
+    )
+    found = sorted((tuple(plain(row[n]) for n in names) for row in text.collect()), key=repr)
+    wanted = sorted((tuple(plain(row[n]) for n in names) for row in published), key=repr)
+    assert len(found) == len(wanted)
+    for have, want in zip(found, wanted, strict=True):
+        differences = {n: (h, w) for n, h, w in zip(names, have, want, strict=True) if h != w}
+        assert not differences

@@ -1,0 +1,185 @@
+"""The published run sequences of the web package, on both table formats."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+import yaml
+from published import FIXTURES, assert_equals_published, needs_fixtures, published_events
+from pyspark.sql import SparkSession
+
+from windrow import Project
+
+pytestmark = [pytest.mark.conformance, needs_fixtures]
+
+SOURCE, EXPECTED = FIXTURES / "web" / "source", FIXTURES / "web" / "expected"
+NOW = datetime(2022, 6, 1)
+
+SETTINGS = {
+    "start_date": "2020-07-03",
+    "backfill_limit_days": 2,
+    "compat": True,
+    "enable_iab": True,
+    "enable_ua": True,
+    "enable_yauaa": True,
+    "list_event_counts": True,
+    "total_all_conversions": True,
+    "conversion_events": [
+        {
+            "name": "view_page",
+            "condition": "event_name = 'page_view'",
+            "value": "tr_total_base",
+            "default_value": 0.5,
+            "list_events": True,
+        }
+    ],
+    "reference": {
+        "countries": str(SOURCE / "reference" / "dim_geo_country_mapping.csv"),
+        "languages": str(SOURCE / "reference" / "dim_rfc_5646_language_mapping.csv"),
+        "sources": str(SOURCE / "reference" / "dim_ga4_source_categories.csv"),
+    },
+}
+
+HOOKS = '''
+from pyspark.sql import functions as F
+
+def content_group(default):
+    is_subject = F.col("page_view_id") == "ff8cc048-afe8-4913-843d-37de6b7d87d0"
+    return F.when(is_subject, "Look no further, I am the test subject!").otherwise(default)
+
+def engaged_session(default):
+    session = "0b0c7bb589ebd041177514f3e43446ca5d4343328936d2f8f12a42b41bf9140e"
+    return (F.col("domain_sessionid") == session) | default
+'''
+
+CUSTOM_MODEL = '''
+from windrow import model
+
+@model(key="page_view_id", date="start_tstamp")
+def seen_pages(page_views):
+    return page_views.select("page_view_id", "start_tstamp", "page_url")
+'''
+
+LONG = {"web": {"backfill_limit_days": 243}}
+
+
+@pytest.fixture(scope="session")
+def events_path(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("published") / "events"
+    published_events(spark, SOURCE / "snowplow_web_events.csv").write.parquet(str(path))
+    return path
+
+
+@pytest.fixture
+def project_dir(tmp_path: Path, format: str, events_path: Path) -> Path:
+    (tmp_path / "windrow.yml").write_text(
+        yaml.safe_dump(
+            {
+                "name": "published",
+                "targets": {"dev": {"warehouse": "./warehouse", "format": format}},
+                "events": {"path": str(events_path), "format": "parquet"},
+                "packages": {"web": SETTINGS},
+            }
+        )
+    )
+    (tmp_path / "hooks.py").write_text(HOOKS)
+    return tmp_path
+
+
+class Runs:
+    """Runs the project and looks at what it left, in the words of the published tables."""
+
+    def __init__(self, spark: SparkSession, project_dir: Path) -> None:
+        self.spark, self.project_dir = spark, project_dir
+
+    def project(self, vars: dict | None = None) -> Project:
+        return Project.load(self.project_dir, spark=self.spark, vars=vars)
+
+    def run(self, vars: dict | None = None, **options):
+        return self.project(vars).run("web", now=NOW, **options)
+
+    def table(self, model: str):
+        ws = self.project().workspace("web")
+        return ws.tables.read(ws.table(ws.model(model)))
+
+    def sizes(self) -> dict[str, int]:
+        ws = self.project().workspace("web")
+        names = ("page_views", "user_mapping")
+        return {
+            "lifecycle": ws.tables.read(ws.lifecycle).count(),
+            "quarantined": ws.tables.read(ws.quarantine).count(),
+            **{name: self.table(name).count() for name in names},
+        }
+
+    def assert_published(self) -> None:
+        for name in ("page_views", "sessions", "users"):
+            assert_equals_published(
+                self.table(name),
+                EXPECTED / f"snowplow_web_{name}_expected.csv",
+                leave_out={"model_tstamp", "start_tstamp_date"},
+            )
+
+
+def window(result) -> tuple[int, str, str]:
+    limits = result.plan.limits
+    return (
+        limits.state.number,
+        f"{limits.lower:%Y-%m-%d %H:%M:%S.%f}"[:-3],
+        f"{limits.upper:%Y-%m-%d %H:%M:%S.%f}"[:-3],
+    )
+
+
+FIRST = (1, "2020-07-03 00:00:00.000", "2021-03-03 00:00:00.000")
+SECOND = (4, "2021-03-02 17:57:07.557", "2021-03-04 23:57:07.557")
+LATER = (4, "2021-03-04 16:59:29.753", "2021-03-06 22:59:29.753")
+
+
+@pytest.fixture
+def runs(spark: SparkSession, project_dir: Path) -> Runs:
+    return Runs(spark, project_dir)
+
+
+def test_sequence_1(runs: Runs):
+    first = runs.run(LONG)
+    assert (window(first), first.counts["sessions"], first.counts["events"]) == (FIRST, 41, 125)
+    assert first.counts["duplicates"] == 2
+    assert runs.sizes() == {"lifecycle": 41, "quarantined": 0, "page_views": 32, "user_mapping": 36}
+
+    second = runs.run()
+    assert (window(second), second.counts["sessions"], second.counts["events"]) == (SECOND, 9, 38)
+    assert second.counts["duplicates"] == 1
+    after = {"lifecycle": 45, "quarantined": 1, "page_views": 43, "user_mapping": 38}
+    assert runs.sizes() == after
+
+    for _ in range(2):
+        later = runs.run()
+        assert (window(later), later.counts["sessions"], later.counts["events"]) == (LATER, 2, 4)
+        assert runs.sizes() == after
+    runs.assert_published()
+    ws = runs.project().workspace("web")
+    assert_equals_published(
+        ws.tables.read(ws.quarantine),
+        EXPECTED / "snowplow_web_base_quarantined_sessions_expected.csv",
+    )
+
+
+def test_sequence_2_with_a_custom_model(runs: Runs):
+    assert window(runs.run(LONG)) == FIRST
+    assert window(runs.run()) == SECOND
+
+    models = runs.project_dir / "models"
+    models.mkdir()
+    (models / "seen_pages.py").write_text(CUSTOM_MODEL)
+    sizes = runs.sizes()
+    third = runs.run(LONG)
+    assert window(third) == (2, *FIRST[1:])
+    assert runs.sizes() == sizes | {"quarantined": 2}
+
+    fourth = runs.run(select="+seen_pages")
+    assert window(fourth) == (3, "2021-03-02 17:57:07.557", "2021-03-04 22:59:29.753")
+    for _ in range(2):
+        assert window(runs.run()) == LATER
+    runs.assert_published()
+    assert runs.table("seen_pages").select("page_view_id").distinct().count() == 43

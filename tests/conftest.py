@@ -1,0 +1,66 @@
+"""One Spark session for the whole suite, and the tables of both formats under a fresh folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from windrow.tables import Tables, open_tables
+
+PACKAGES = (
+    "io.delta:delta-spark_4.1_2.13:4.4.0",
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+)
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+)
+SETTINGS = {
+    "spark.jars.packages": ",".join(PACKAGES),
+    "spark.sql.extensions": ",".join(EXTENSIONS),
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Tests run each piece of code a few times only: the optimizing compiler would not pay.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC",
+}
+
+
+def start_spark(folder: Path) -> SparkSession:
+    """The session of the suite; everything it writes by default lies under the folder."""
+    builder = SparkSession.builder.master("local[2]").appName("windrow-tests")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(folder))
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # PySpark leaves the sockets of collect() to the garbage collector.
+    config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    session = start_spark(tmp_path_factory.mktemp("spark-warehouse"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["delta", "iceberg"])
+def format(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def tables(spark: SparkSession, format: str, tmp_path: Path) -> Tables:
+    """No tables yet: an empty warehouse of either format."""
+    return open_tables(spark, format=format, warehouse=str(tmp_path))

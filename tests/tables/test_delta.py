@@ -1,0 +1,72 @@
+"""What only Delta needs: statistics for wide tables, and the lineage behind DESCRIBE HISTORY."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import Row, SparkSession
+
+from windrow.tables import DeltaTables
+from windrow.tables.delta import indexed_columns, lineage
+
+from .rows import ORDERS
+
+WIDE = {
+    **{f"c{n}": "string" for n in range(40)},
+    "day": "date",
+    "start_tstamp": "timestamp",
+    "page_view_id": "string",
+    "is_valid": "boolean",
+}
+
+
+def test_a_wide_table_has_statistics_of_times_and_ids() -> None:
+    assert indexed_columns(WIDE, ["day"]) == ["`start_tstamp`", "`page_view_id`"]
+    assert len(indexed_columns(WIDE | {f"x{n}_id": "string" for n in range(20)}, [])) == 2 + 16
+
+
+def test_a_narrow_table_is_left_to_delta() -> None:
+    assert indexed_columns({"start_tstamp": "timestamp"}, []) == []
+
+
+def test_delta_takes_the_statistics_columns(spark: SparkSession, tmp_path: Path) -> None:
+    tables = DeltaTables(spark, warehouse=str(tmp_path))
+    tables.create(ORDERS, WIDE, partition_by=["day"])
+
+    detail = spark.sql(f"describe detail {tables.identifier(ORDERS)}").first()
+    assert detail is not None
+    indexed = detail["properties"]["delta.dataSkippingStatsColumns"]
+    assert indexed == "`start_tstamp`,`page_view_id`"
+
+
+def commit(version: int, operation: str, /, *, rows: int = 1, **parameters: str) -> Row:
+    metrics = {"numOutputRows": str(rows)} if operation == "WRITE" else {}
+    return Row(
+        version=version,
+        operation=operation,
+        operationParameters=parameters,
+        operationMetrics=metrics,
+    )
+
+
+def test_lineage_leaves_out_what_a_restore_took_back() -> None:
+    commits = [
+        commit(5, "WRITE", mode="Append"),
+        commit(4, "RESTORE", version="2"),
+        commit(3, "MERGE"),
+        commit(2, "RESTORE", version="0"),
+        commit(1, "MERGE"),
+        commit(0, "CREATE TABLE"),
+    ]
+    assert [c["version"] for c in lineage(commits)] == [5, 4, 2, 0]
+
+
+def test_lineage_ends_where_the_table_was_emptied() -> None:
+    commits = [
+        commit(3, "MERGE"),
+        commit(2, "WRITE", mode="Overwrite", rows=0),
+        commit(1, "WRITE", mode="Overwrite", rows=7),
+        commit(0, "CREATE TABLE"),
+    ]
+    assert [c["version"] for c in lineage(commits)] == [3, 2]
+    assert [c["version"] for c in lineage(commits[2:])] == [1, 0]
