@@ -38,7 +38,7 @@ bench: setup ## Measure speed against the floor (docs say how to read it)
 	$(BIN)/python -m bench
 
 clean: ## Remove what tools and runs left behind (.venv stays)
-	rm -rf build dist demo .windrow .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build dist windrow-demo .windrow .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # uv where there is one (it is several times faster), pip otherwise; both check the hashes.

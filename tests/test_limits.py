@@ -47,7 +47,10 @@ def everyone(when: str, models=TWELVE) -> dict[str, datetime]:
             everyone(LIVE), TWELVE, "2024-01-01", "2024-03-10 08:00:00",
             4, "2024-03-09 16:10:00", "2024-03-10 08:00:00",
         ),
-        (everyone(LIVE), THIRTEEN, "2024-01-01", "2024-03-10 08:00:00", 2, "2024-01-01", "2024-01-31"),
+        (
+            everyone(LIVE), THIRTEEN, "2024-01-01", "2024-03-10 08:00:00",
+            2, "2024-01-01", "2024-01-31",
+        ),
         (
             everyone(LIVE) | {"m12": at("2024-01-30 23:59:58")}, THIRTEEN, "2024-01-01",
             "2024-03-10 09:00:00", 3, "2024-01-30 17:59:58", "2024-02-29 23:59:58",
@@ -118,13 +121,15 @@ def test_rows_of_untracked_models_are_ignored():
     assert limits_of(positions, TWELVE, "2024-03-10").state is State.STANDARD
 
 
-def test_window_past_a_gap_starts_a_lookback_before_the_next_event():
+def test_window_over_a_gap_keeps_the_lookback_and_reaches_past_the_next_event():
     limits = limits_of(everyone("2024-01-05"), TWELVE, "2024-06-01")
-    moved = past_gap(
-        limits, at("2024-04-01 12:00"), backfill_limit_days=30, lookback_window_hours=6
-    )
-    assert (moved.lower, moved.upper) == (at("2024-04-01 06:00"), at("2024-05-01 12:00"))
-    assert moved.progress == at("2024-01-05")
+    reaching = past_gap(limits, at("2024-04-01 12:00"), backfill_limit_days=30)
+    assert (reaching.lower, reaching.upper) == (at("2024-01-04 18:00"), at("2024-05-01 12:00"))
+
+
+def test_window_over_a_gap_without_end_reaches_the_clock():
+    limits = limits_of(everyone("2024-01-05"), TWELVE, "2024-06-01")
+    assert past_gap(limits, None, backfill_limit_days=30).upper == at("2024-06-01")
 
 
 def test_the_window_in_words():

@@ -21,7 +21,8 @@ def load_models(folder: Path, project_dir: Path) -> list[Model]:
 
 def _models_in(path: Path) -> list[Model]:
     spec = importlib.util.spec_from_file_location(f"windrow_models_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -44,7 +44,7 @@ def checks(load: Callable[[], Project]) -> Iterator[Check]:
         yield java
         if not java.is_fine:
             return
-    spark = _looked("Spark", lambda: _spark(project))
+    spark = _looked("Spark", partial(_spark, project))
     yield spark
     if not spark.is_fine:
         return
@@ -52,7 +52,7 @@ def checks(load: Callable[[], Project]) -> Iterator[Check]:
 
 
 def _tables_and_events(project: Project, packages: list[str]) -> Iterator[Check]:
-    schemas = project.config.schemas
+    schemas, warehouse = project.config.schemas, project.target.warehouse
     for position, package in enumerate(packages):
         try:
             ws = project.workspace(package)
@@ -62,8 +62,8 @@ def _tables_and_events(project: Project, packages: list[str]) -> Iterator[Check]
         if position == 0:
             for schema in dict.fromkeys((schemas.derived, schemas.scratch, schemas.manifest)):
                 probe = TableName(schema, f"windrow_doctor_{uuid4().hex[:8]}")
-                yield _looked(f"schema {schema}", lambda ws=ws, probe=probe: _writable(ws, probe))
-        yield _looked(f"events of {package}", lambda ws=ws: _events(ws))
+                yield _looked(f"schema {schema}", partial(_writable, ws, probe, warehouse))
+        yield _looked(f"events of {package}", partial(_events, ws))
 
 
 def _looked(name: str, look: Callable[[], str]) -> Check:
@@ -101,9 +101,9 @@ def _spark(project: Project) -> str:
     return f"{project.spark.version} on {where}, {project.target.format} tables"
 
 
-def _writable(ws: Workspace, probe: TableName) -> str:
+def _writable(ws: Workspace, probe: TableName, warehouse: str | None) -> str:
     """Create, write, read and remove a table, and leave no trace of it."""
-    folder = _local_schema(ws, probe)
+    folder = Path(warehouse, probe.schema) if warehouse and warehouse.startswith("/") else None
     is_new = folder is not None and not folder.exists()
     try:
         ws.tables.create(probe, {"number": "bigint"})
@@ -111,15 +111,14 @@ def _writable(ws: Workspace, probe: TableName) -> str:
         rows = ws.tables.read(probe).count()
     finally:
         ws.tables.drop(probe)
-        if is_new and folder is not None and folder.exists() and not any(folder.iterdir()):
-            shutil.rmtree(folder)
+        if is_new and folder is not None and folder.exists():
+            _remove_if_empty(folder)
     return f"a table was created, written, read ({rows} row) and removed"
 
 
-def _local_schema(ws: Workspace, probe: TableName) -> Path | None:
-    """The schema's folder, where tables lie in folders of this machine."""
-    warehouse = getattr(ws.tables, "place", None) and ws.tables.place.warehouse
-    return Path(warehouse) / probe.schema if warehouse and warehouse.startswith("/") else None
+def _remove_if_empty(folder: Path) -> None:
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _events(ws: Workspace) -> str:

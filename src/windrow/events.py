@@ -7,12 +7,12 @@ whatever shape they come in: struct, JSON text, camelCase.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
@@ -31,10 +31,30 @@ class Source:
 
     raw: DataFrame
     adapted: Mapping[str, Column]
+    malformed: Mapping[str, Column]
+    """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
     time_column: str
 
-    def between(self, lower: datetime, upper: datetime, columns: Iterable[str]) -> DataFrame:
+    def between(
+        self,
+        lower: datetime,
+        upper: datetime,
+        columns: Sequence[str],
+        *,
+        malformed: Observation | None = None,
+    ) -> DataFrame:
         """The events of a closed window of collector time, with the adapted columns asked for.
+
+        Entities among them whose JSON text cannot be read are null; `malformed` counts them.
+        """
+        rows = self.rows_between(lower, upper)
+        bad = [F.count_if(self.malformed[n]).alias(n) for n in columns if n in self.malformed]
+        if malformed is not None and bad:
+            rows = rows.observe(malformed, *bad)
+        return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
+        """The stored rows of a closed window of collector time.
 
         The bounds are literals of the stored column's own type, so that files are pruned.
         """
@@ -45,8 +65,7 @@ class Source:
             first, last = literal(lower), literal(upper)
         else:
             first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
-        in_window = self.raw.where((time >= first) & (time <= last))
-        return in_window.select(*(self.adapted[name].alias(name) for name in columns))
+        return self.raw.where((time >= first) & (time <= last))
 
 
 def open_source(spark: SparkSession, source: EventsSource | None, *, time_column: str) -> Source:
@@ -54,7 +73,7 @@ def open_source(spark: SparkSession, source: EventsSource | None, *, time_column
     if source is None:
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
     raw = _read(spark, source)
-    return Source(raw, _adapted(raw), time_column)
+    return Source(raw, _adapted(raw), _malformed(raw), time_column)
 
 
 def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
@@ -84,7 +103,7 @@ def _quoted(table: str) -> str:
 
 
 def check_columns(source: Source, needed: Mapping[str, str]) -> None:
-    """Stop unless every needed column is there with a usable type. `needed` gives the reason each."""
+    """Stop unless every needed column is there with a usable type. `needed`: column -> reason."""
     problems = [
         f"column '{name}' is missing ({reason}).{did_you_mean(name, source.raw.columns)}"
         for name, reason in needed.items()
@@ -136,6 +155,15 @@ def _adapted(raw: DataFrame) -> dict[str, Column]:
     return columns
 
 
+def _malformed(raw: DataFrame) -> dict[str, Column]:
+    texts = {name for name, kind in raw.dtypes if kind == "string"}
+    return {
+        entity.name: F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
+        for entity in ENTITY_COLUMNS
+        if entity.name in texts
+    }
+
+
 def _standard(name: str, found: DataType) -> Column:
     wanted = STANDARD_COLUMNS.get(name)
     column = F.col(f"`{name}`")
@@ -163,8 +191,9 @@ def _entity(name: str, found: DataType, entity: EntityColumn) -> Column:
 
 
 def _parsed(text: Column, entity: EntityColumn) -> Column:
+    # Single values are taken as text, because some trackers put numbers in quotes.
     members = ",".join(
-        f"`{spelling}`:{type_}"
+        f"`{spelling}`:{type_ if type_.startswith('array') else 'string'}"
         for name, type_ in entity.fields.items()
         for spelling in dict.fromkeys((name, _camel(name)))
     )
@@ -186,7 +215,7 @@ def _fields(item: Column, element: StructType, entity: EntityColumn) -> Column:
     for name, wanted in entity.fields.items():
         spellings = [item.getField(spelling) for spelling in found if _snake(spelling) == name]
         value = F.coalesce(*spellings) if spellings else F.lit(None)
-        members.append(value.cast(wanted).alias(name))
+        members.append(value.try_cast(wanted).alias(name))
     return F.when(item.isNotNull(), F.struct(*members))
 
 
@@ -197,16 +226,6 @@ def _snake(name: str) -> str:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def malformed_json(source: Source) -> dict[str, Column]:
-    """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
-    types = dict(source.raw.dtypes)
-    return {
-        entity.name: F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
-        for entity in ENTITY_COLUMNS
-        if types.get(entity.name) == "string"
-    }
 
 
 def is_on_time(settings: PackageSettings) -> Column:

@@ -22,8 +22,17 @@ from windrow.errors import ConfigError, did_you_mean
 SIGNATURES: dict[str, tuple[str, ...]] = {
     "cluster_by": ("table", "default"),
     "allow_refresh": ("target", "default"),
+    "core_web_vital_results": ("measure", "default"),
 }
 """Parameters of the hooks that are not plain expressions; those take `default` alone."""
+
+REFERENCE_NAMES = {
+    "channel_group_query": "channel_group",
+    "content_group_query": "content_group",
+    "core_web_vital_results_query": "core_web_vital_results",
+    "core_web_vital_pass_query": "core_web_vital_pass",
+}
+"""Hooks under the names that the SQL packages give them."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +41,10 @@ class Hooks:
 
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
-    def column(self, name: str, default: Column) -> Column:
-        """The user's expression for `name`, or ours."""
+    def column(self, name: str, default: Column, **about: str) -> Column:
+        """The user's expression for `name`, or ours; `about` says what is being asked."""
         function = self.functions.get(name)
-        return default if function is None else function(default=default)
+        return default if function is None else function(**about, default=default)
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
         """The columns by which a table is laid out."""
@@ -54,7 +63,7 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
         return Hooks()
     module = _import(path)
     functions = {
-        name: value
+        REFERENCE_NAMES.get(name, name): value
         for name, value in vars(module).items()
         if inspect.isfunction(value)
         and value.__module__ == module.__name__
@@ -67,7 +76,8 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
 
 def _import(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"windrow_project_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

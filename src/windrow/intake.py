@@ -13,9 +13,9 @@ from windrow import lifecycle, this_run
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.days import DayRange, day_ranges
 from windrow.events import Source, is_of_app, is_on_time
+from windrow.frames import settled
 from windrow.limits import Limits, State
 from windrow.plan import is_usable
-from windrow.settled import settled
 from windrow.upsert import upsert
 from windrow.workspace import Workspace
 
@@ -45,6 +45,8 @@ class Intake:
 
     sessions: DataFrame
     """As `Sessions.this_run`, with the user ids that the events carry."""
+    users: DataFrame
+    """domain_userid of everyone who has one of these sessions, or had it until now."""
     events: DataFrame
     reached: datetime | None
     """The greatest collector time that was consumed."""
@@ -149,7 +151,8 @@ def _gather_events(
     settings, time = ws.settings, ws.settings.session_timestamp
     wanted = _event_columns(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
-    scanned = source.between(first, last, wanted).withColumn(
+    malformed = Observation()
+    scanned = source.between(first, last, wanted, malformed=malformed).withColumn(
         "page_view_id", this_run.page_view_id()
     )
     found = this_run.events_of_sessions(scanned, sessions.this_run, settings)
@@ -163,21 +166,29 @@ def _gather_events(
         F.collect_set(F.to_date("derived_tstamp")).alias("days"),
     ).collect()[0]
     unique = events.drop("copies")
+    counts = dict(sessions.counts)
+    counts["events"] = totals["ids"]
+    counts["duplicates"] = (totals["copies"] or 0) - totals["ids"]
+    if set(wanted) & set(source.malformed):
+        counts["malformed_entities"] = sum(malformed.get.values())
     if totals["ids"] < totals["events"]:
         repeated = this_run.copies_in_other_sessions(events, settings)
         unique = unique.join(repeated, ["event_id", "domain_sessionid"], how="left_anti")
 
+    with_users = settled(_with_users(sessions.this_run, unique))
+    # The lifecycle still says whose the sessions were when they were last processed.
+    users = with_users.select("domain_userid").union(sessions.this_run.select("domain_userid"))
     reached = from_micros(totals["reached"])
     if not settings.compat:
         # Events of sessions past their cap are consumed too, though they lead to no row.
         reached = max(filter(None, (reached, sessions.reached)), default=None)
     return Intake(
-        sessions=settled(_with_users(sessions.this_run, unique)),
+        sessions=with_users,
+        users=settled(users.where(F.col("domain_userid").isNotNull()).distinct()),
         events=unique,
         reached=reached,
         days=tuple({*totals["days"], *_days_of_moved(sessions.continued)}),
-        counts=sessions.counts
-        | {"events": totals["ids"], "duplicates": (totals["copies"] or 0) - totals["ids"]},
+        counts=counts,
         cached=events,
     )
 

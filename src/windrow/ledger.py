@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -20,6 +21,7 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros, micros, sql_text
 from windrow.errors import LockedError, TableError
+from windrow.frames import frame_of
 from windrow.limits import Limits
 from windrow.tables import Columns, ConflictError, TableName, Tables
 
@@ -208,8 +210,9 @@ class Ledger:
     def take(
         self, package: str, run_id: str, limits: Limits | None, models: Sequence[str], minutes: int
     ) -> Lease:
-        """Take the lease and state the intent, in one commit that only one of two rivals can make."""
+        """Take the lease and state the intent, in a commit that only one of two rivals can make."""
         now = self._wall_clock()
+        held_by = self._last_holder(package)
         lease = Lease(
             package=package,
             run_id=run_id,
@@ -221,24 +224,30 @@ class Ledger:
             upper_limit=limits.upper if limits else None,
             models=tuple(models),
         )
-        try:
-            self._store(lease)
-        except ConflictError as error:
+        # Compare and set: of two runs that saw the same last holder, one finds it replaced.
+        with suppress(ConflictError):
+            self._store(lease, instead_of=held_by)
+        if not self.is_ours(lease):
             raise LockedError(
                 f"Another run of package '{package}' started at the same moment. Try again later."
-            ) from error
+            )
         return lease
+
+    def _last_holder(self, package: str) -> str:
+        """The run that held the lease last, ended or not; its row is made if there is none."""
+        leases = self._tables.read(self._leases).where(F.col("package") == package)
+        rows = leases.select("run_id").collect()
+        if rows:
+            return str(rows[0]["run_id"])
+        nobody = Lease(package, "", self._holder, self._wall_clock(), self._wall_clock())
+        with suppress(ConflictError):
+            self._store(nobody)
+        return ""
 
     def renew(self, lease: Lease, minutes: int) -> None:
         """Keep a lease for so many minutes from now."""
-        self._store(
-            Lease(
-                **{
-                    **lease.__dict__,
-                    "lease_until": self._wall_clock() + timedelta(minutes=minutes),
-                }
-            )
-        )
+        until = self._wall_clock() + timedelta(minutes=minutes)
+        self._store(replace(lease, lease_until=until), instead_of=lease.run_id)
 
     @contextmanager
     def kept(self, lease: Lease, minutes: int) -> Iterator[None]:
@@ -268,7 +277,8 @@ class Ledger:
         """Add the run to the ledger, which also frees its lease."""
         self._tables.append(self._runs, self._ledger_row(record))
 
-    def _store(self, lease: Lease) -> None:
+    def _store(self, lease: Lease, *, instead_of: str | None = None) -> None:
+        """Write the package's lease row, or, given a run, only replace that run's."""
         row = (
             lease.package,
             lease.run_id,
@@ -280,10 +290,17 @@ class Ledger:
             *(_text(moment) for moment in (lease.lower_limit, lease.upper_limit)),
             " ".join(lease.models),
         )
-        self._tables.merge(self._leases, self._frame([row], LEASES), key=["package"])
+        bound = None if instead_of is None else f"t.run_id = {_run_id_literal(instead_of)}"
+        self._tables.merge(
+            self._leases,
+            frame_of(self._spark, [row], LEASES),
+            key=["package"],
+            bound=bound,
+            insert=instead_of is None,
+        )
 
     def _ledger_row(self, record: RunRecord) -> DataFrame:
-        models = [(m.name, m.outcome, m.rows, m.seconds, m.error) for m in record.models]
+        models = [asdict(outcome) for outcome in record.models]
         row = (
             record.run_id,
             record.package,
@@ -306,15 +323,7 @@ class Ledger:
             record.settings_fingerprint,
             record.error,
         )
-        return self._frame([row], LEDGER)
-
-    def _frame(self, rows: list[tuple[object, ...]], columns: Columns) -> DataFrame:
-        """Rows whose instants are texts, cast to the table's types."""
-        given = ", ".join(
-            f"{name} {'string' if kind == 'timestamp' else kind}" for name, kind in columns.items()
-        )
-        frame = self._spark.createDataFrame(rows, given)
-        return frame.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+        return frame_of(self._spark, [row], LEDGER)
 
 
 def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableName]:
@@ -340,8 +349,9 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
                 "cannot be undone without losing the change. Restore the table by hand or rebuild "
                 "it with --full-refresh."
             )
-        before = commits[max(ours) + 1].version if max(ours) + 1 < len(commits) else None
-        tables.restore(table, before)
+        # The taking back is no commit of the run: undoing it a second time must find nothing.
+        with tables.commits_of(f"undo-{run_id}"):
+            tables.restore(table, commits[max(ours)].before)
         restored.append(table)
     return restored
 
@@ -351,6 +361,13 @@ def has_committed(tables: Tables, manifest: TableName, run_id: str) -> bool:
     if not tables.exists(manifest):
         return False
     return any(commit.run_id == run_id for commit in tables.history(manifest))
+
+
+def _run_id_literal(text: str) -> str:
+    """A run id as a SQL literal; ours hold letters, digits and hyphens only."""
+    if not re.fullmatch(r"[A-Za-z0-9-]*", text):
+        raise TableError(f"The leases hold a run id that is none: {text!r}.")
+    return f"'{text}'"
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -104,15 +104,15 @@ def run_limits(
     return Limits(State.STANDARD, behind - lookback, min(behind + backfill, now), behind, now)
 
 
-def past_gap(
-    limits: Limits, next_event: datetime, *, backfill_limit_days: int, lookback_window_hours: int
-) -> Limits:
-    """The same limits moved forward over a stretch without events, to where events go on."""
-    return replace(
-        limits,
-        lower=next_event - timedelta(hours=lookback_window_hours),
-        upper=min(next_event + timedelta(days=backfill_limit_days), limits.ceiling),
-    )
+def past_gap(limits: Limits, next_event: datetime | None, *, backfill_limit_days: int) -> Limits:
+    """The same limits reaching over a stretch without events, to where events go on.
+
+    The look-back stays in the window: what was loaded late before the gap is not skipped with it.
+    """
+    if next_event is None:
+        return replace(limits, upper=limits.ceiling)
+    furthest = next_event + timedelta(days=backfill_limit_days)
+    return replace(limits, upper=min(furthest, limits.ceiling))
 
 
 def why_inverted(limits: Limits) -> str:

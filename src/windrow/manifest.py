@@ -1,4 +1,4 @@
-"""How far each model has come. Read first, committed last: this commit decides that a run happened."""
+"""How far each model has come. Read first, committed last: that decides that a run happened."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.frames import frame_of
 from windrow.tables import DELETED, Columns, TableName, Tables
 
 MANIFEST: Columns = {"model": "string", "last_success": "timestamp"}
@@ -44,15 +45,8 @@ def commit(
     """Store the changed positions in one commit."""
     if not changed:
         return
-    rows = spark.createDataFrame(
-        [(model, sql_text(instant)) for model, instant in sorted(changed.items())],
-        "model string, last_success string",
-    )
-    tables.merge(
-        manifest,
-        rows.withColumn("last_success", F.col("last_success").cast("timestamp")),
-        key=["model"],
-    )
+    rows = [(model, sql_text(instant)) for model, instant in sorted(changed.items())]
+    tables.merge(manifest, frame_of(spark, rows, MANIFEST), key=["model"])
 
 
 def forget(
@@ -62,6 +56,7 @@ def forget(
     known = set(positions(tables, manifest))
     found = sorted(known & set(models))
     if found:
-        rows = spark.createDataFrame([(name,) for name in found], "model string")
-        tables.merge(manifest, rows.withColumn(DELETED, F.lit(True)), key=["model"])
+        rows = [(name, True) for name in found]
+        gone = frame_of(spark, rows, {"model": "string", DELETED: "boolean"})
+        tables.merge(manifest, gone, key=["model"])
     return found

@@ -28,6 +28,7 @@ ENGINE_INPUTS = (
     "sessions_this_run",
     "sessions_of_users",
     "nearby",
+    "users_touched",
     "settings",
     "now",
     "hooks",
@@ -36,7 +37,8 @@ ENGINE_INPUTS = (
 """Parameter names that the engine fills itself; every other one names a model.
 
 `sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
-model itself that belong to other sessions, on days near this run's.
+model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
+run's sessions, and users who had one of these sessions until now.
 """
 
 
@@ -58,7 +60,7 @@ def stored(model: str | Model, *, before_this_run: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class Model:
-    """A named function from frames to a frame, with a key and columns. Calling it calls the function."""
+    """A named function from frames to a frame, with a key and columns. It can be called."""
 
     name: str
     function: Callable[..., DataFrame]
@@ -69,7 +71,7 @@ class Model:
     replaces: str | None = None
     """A column: the run brings every row of the values it touches; stored rows beyond those go."""
     steps: tuple[str, ...] = ()
-    """Helper tables of the SQL packages that are part of this model; the manifest lists them too."""
+    """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
     """The event columns that the function needs; None means all of them."""
     amend: Model | None = None
@@ -130,7 +132,7 @@ def model(
     amend: Model | None = None,
     tags: Sequence[str] = (),
 ) -> Callable[[Callable[..., DataFrame]], Model]:
-    """Declare the decorated function a model; the name it is bound to is the `Model`, still callable."""
+    """Declare the decorated function a model; its name then means the `Model`, still callable."""
 
     def declare(function: Callable[..., DataFrame]) -> Model:
         declared = name or function.__name__

@@ -13,14 +13,14 @@ from pyspark.sql import functions as F
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
-from windrow.errors import RunFailedError
+from windrow.errors import ConfigError, RunFailedError, did_you_mean
+from windrow.frames import frame_of, settled
 from windrow.intake import Intake
 from windrow.limits import Limits
 from windrow.model import Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
-from windrow.settled import settled
-from windrow.tables import Columns
-from windrow.upsert import Destination, Replaced, prepare, stored_rows, upsert
+from windrow.tables import Columns, TableName
+from windrow.upsert import Replaced, prepare, stored_rows, upsert
 from windrow.workspace import Workspace
 
 SESSION = "domain_sessionid"
@@ -29,7 +29,7 @@ USER = "domain_userid"
 
 @dataclass
 class ModelRun:
-    """The models of one run: remembers the rows that were computed, for the models that read them."""
+    """The models of one run: keeps the rows that were computed for the models that read them."""
 
     ws: Workspace
     intake: Intake
@@ -39,12 +39,13 @@ class ModelRun:
     reference: ReferenceFrames
     rows: dict[str, DataFrame] = field(default_factory=dict)
     versions_before: dict[str, str | None] = field(default_factory=dict)
-    touched_users: DataFrame | None = None
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
         rows = self.rows_of(member)
         count = rows.count()
+        if self.ws.settings.keep_this_run:
+            keep(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
             return count
         destination = self.ws.destination(member)
@@ -53,7 +54,7 @@ class ModelRun:
             self.ws.tables,
             destination,
             columns,
-            partition_by=_partition(destination, columns),
+            partition_by=_partition(self.ws, member, columns),
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
@@ -66,7 +67,7 @@ class ModelRun:
             self.ws.tables,
             destination,
             rows,
-            replaced=self._replaced(member),
+            replaced=self._replaced(member, rows),
             search=self._search(member),
         )
         if member.amend is not None:
@@ -99,6 +100,8 @@ class ModelRun:
                 return self._sessions_of_users(member)
             case "nearby":
                 return self._nearby(member)
+            case "users_touched":
+                return self.intake.users
             case "settings":
                 return self.ws.settings
             case "now":
@@ -123,7 +126,10 @@ class ModelRun:
         if self._lags(reader, owner):
             # What the reader last saw is not known: to it, all of this run's rows are news.
             return self.ws.tables.read(table).limit(0)
-        return self.ws.tables.read(table, version=self.versions_before.get(owner.name))
+        before = self.versions_before.get(owner.name)
+        if before is None:
+            return self.ws.tables.read(table).limit(0)
+        return self.ws.tables.read(table, version=before)
 
     def _lags(self, reader: Model, owner: Model) -> bool:
         return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
@@ -152,7 +158,7 @@ class ModelRun:
                 return _empty(self.ws, columns)
             stored = self.ws.tables.read(table)
             stored = self._since_first_visit(reader, sessions, stored)
-        return stored.join(self.users_touched(), USER, how="left_semi")
+        return stored.join(self.intake.users, USER, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.
@@ -163,7 +169,7 @@ class ModelRun:
         if self._lags(reader, sessions) or not self.ws.tables.exists(table):
             return stored
         known = self.ws.tables.read(table).select(USER, "start_tstamp")
-        visits = known.join(self.users_touched(), USER, how="left_semi")
+        visits = known.join(self.intake.users, USER, how="left_semi")
         first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
         days = [*self.intake.days, *([first.date()] if first else [])]
         if not days:
@@ -172,21 +178,6 @@ class ModelRun:
         return stored.where(
             (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
         )
-
-    def users_touched(self) -> DataFrame:
-        """Users of this run's sessions, and users who had one of these sessions until now."""
-        if self.touched_users is None:
-            users = self.intake.sessions.select(USER)
-            sessions = self.ws.model("sessions")
-            if self.ws.tables.exists(self.ws.table(sessions)):
-                before = stored_rows(
-                    self.ws.tables, self.ws.destination(sessions), self._search(sessions)
-                )
-                users = users.union(
-                    before.join(self._session_ids(), SESSION, how="left_semi").select(USER)
-                )
-            self.touched_users = settled(users.where(F.col(USER).isNotNull()).distinct())
-        return self.touched_users
 
     def _session_ids(self) -> DataFrame:
         return self.intake.sessions.select(F.col("session_id").alias(SESSION))
@@ -204,19 +195,19 @@ class ModelRun:
         }
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
-            if self.ws.tables.exists(table):
-                self.versions_before[name] = self.ws.tables.history(table)[0].version
+            self.versions_before[name] = self.ws.tables.version(table)
 
     def _has_new_events(self, member: Model) -> bool:
         """False when the model has consumed this window before: its rows stay as they are."""
         position = self.positions.get(member.full_name)
         return position is None or self.limits.upper > position
 
-    def _replaced(self, member: Model) -> Replaced | None:
+    def _replaced(self, member: Model, rows: DataFrame) -> Replaced | None:
         if member.replaces == SESSION:
             return Replaced(SESSION, self._session_ids())
         if member.replaces == USER:
-            return Replaced(USER, self.users_touched())
+            # The rows may bring other users too, who are not to be stored twice.
+            return Replaced(USER, self.intake.users.union(rows.select(USER)).distinct())
         return None
 
     def _search(self, member: Model) -> tuple[DayRange, ...] | None:
@@ -279,9 +270,29 @@ def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     return declared if declared is not None else dict(rows.dtypes)
 
 
-def _partition(destination: Destination, columns: Columns) -> list[str]:
-    day = destination.day_column(columns)
-    return [day] if day is not None and columns[day] == "date" else []
+def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
+    """The columns a new table is laid out by: its day, unless the project says otherwise."""
+    day = ws.destination(member).day_column(columns)
+    default = [day] if day is not None and columns[day] == "date" else []
+    configured = ws.settings.cluster_by
+    default = configured.get(member.name, configured.get(member.full_name, default))
+    chosen = ws.hooks.cluster_by(member.full_name, default)
+    for name in chosen:
+        if name not in columns:
+            raise ConfigError(
+                f"cluster_by: {member.full_name} has no column '{name}'."
+                + did_you_mean(name, columns)
+            )
+    return chosen
+
+
+def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:
+    """Write this run's rows beside the derived tables, for debugging and for outside SQL."""
+    columns = dict(rows.dtypes)
+    if ws.tables.exists(table) and ws.tables.columns(table) != columns:
+        ws.tables.drop(table)
+    ws.tables.create(table, columns)
+    ws.tables.overwrite(table, rows)
 
 
 def _check_keys(member: Model, rows: DataFrame) -> None:
@@ -296,4 +307,4 @@ def _check_keys(member: Model, rows: DataFrame) -> None:
 
 
 def _empty(ws: Workspace, columns: Columns) -> DataFrame:
-    return ws.spark.createDataFrame([], ", ".join(f"`{n}` {k}" for n, k in columns.items()))
+    return frame_of(ws.spark, [], columns)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -23,6 +24,14 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
+class ReadEstimate:
+    """Files of the source, and their size."""
+
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """The limits plus the models that would run."""
 
@@ -36,7 +45,9 @@ class Plan:
     nothing_because: str | None = None
     """Why the run would do nothing; None when there is something to do."""
     gap: tuple[datetime, datetime] | None = None
-    """A stretch without usable events that the window was moved over."""
+    """A stretch without usable events that the window reaches over."""
+    reads: ReadEstimate | None = None
+    """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
 
 def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
@@ -69,33 +80,25 @@ def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datet
 
 
 def _over_gap(ws: Workspace, source: Source, plan: Plan) -> Plan:
-    """The plan moved on to where events go on, when its window holds nothing new.
+    """The plan reaching to where events go on, when its window holds nothing new.
 
     The reference would read the same empty window for ever.
     """
-    limits, settings = plan.limits, ws.settings
+    limits = plan.limits
     if not limits.is_cut_short:
         return plan
     after = limits.lower if limits.progress is None else limits.progress + _MICROSECOND
     if first_usable_event(ws, source, after, limits.upper) is not None:
         return plan
     found = first_usable_event(ws, source, limits.upper, limits.ceiling)
-    if found is None:
-        reason = f"there is no usable event after {after:%Y-%m-%d %H:%M:%S}."
-        return replace(plan, nothing_because=reason)
-    moved = past_gap(
-        limits,
-        found,
-        backfill_limit_days=settings.backfill_limit_days,
-        lookback_window_hours=settings.lookback_window_hours,
-    )
-    return replace(plan, limits=moved, gap=(after, found))
+    reaching = past_gap(limits, found, backfill_limit_days=ws.settings.backfill_limit_days)
+    return replace(plan, limits=reaching, gap=None if found is None else (after, found))
 
 
 def first_usable_event(
     ws: Workspace, source: Source, first: datetime, last: datetime
 ) -> datetime | None:
-    """The earliest collector time, within a closed stretch, of an event that a run would take in."""
+    """The earliest collector time, in a closed stretch, of an event that a run would take in."""
     time = ws.settings.session_timestamp
     events = source.between(first, last, [*BASE_COLUMNS, time]).where(is_usable(ws.settings))
     if ws.tables.exists(ws.quarantine):
@@ -104,6 +107,24 @@ def first_usable_event(
             quarantined, F.col("domain_sessionid") == F.col("session_id"), how="left_anti"
         )
     return from_micros(events.agg(micros(F.min(time))).collect()[0][0])
+
+
+def with_reads(plan: Plan, source: Source, settings: PackageSettings) -> Plan:
+    """The plan with an estimate of what it reads: files that hold the window and its sessions."""
+    earliest = plan.limits.lower - timedelta(days=settings.max_session_days)
+    return replace(plan, reads=_estimate(source, earliest, plan.limits.upper))
+
+
+def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate | None:
+    try:
+        files = source.rows_between(first, last).select(
+            "_metadata.file_path", "_metadata.file_size"
+        )
+    except PySparkException:
+        # Not every source tells which file a row comes from.
+        return None
+    found = files.distinct().agg(F.count(F.lit(1)), F.sum("file_size")).collect()[0]
+    return ReadEstimate(files=found[0], bytes=found[1] or 0)
 
 
 def is_usable(settings: PackageSettings) -> Column:

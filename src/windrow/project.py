@@ -19,7 +19,7 @@ from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order
 from windrow.packages.web import WEB
-from windrow.plan import Plan, checked_source, make_plan
+from windrow.plan import Plan, checked_source, make_plan, with_reads
 from windrow.run import Listener, RunResult
 from windrow.selection import select as selected
 from windrow.status import PackageStatus, package_status
@@ -141,7 +141,8 @@ class Project:
         """What the next run would do; writes nothing."""
         ws = self.workspace(package)
         models = selected(ws.models, select or ws.settings.models_to_run or None, exclude)
-        return make_plan(ws, checked_source(ws, models), models, _clock(now))
+        source = checked_source(ws, models)
+        return with_reads(make_plan(ws, source, models, _clock(now)), source, ws.settings)
 
     def run(
         self,

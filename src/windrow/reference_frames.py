@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow import reference
 from windrow.config import ReferenceLists
+from windrow.frames import frame_of
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,11 @@ def reference_frames(spark: SparkSession, lists: ReferenceLists) -> ReferenceFra
         for source, category in reference.source_categories(path(lists.sources))
     ]
     return ReferenceFrames(
-        spark.createDataFrame(
-            countries, "country_key string, country_name string, continent string"
-        ),
-        spark.createDataFrame(languages, "language_key string, language_name string"),
-        spark.createDataFrame(sources, "source_key string, source_category string"),
+        frame_of(spark, countries, _strings("country_key", "country_name", "continent")),
+        frame_of(spark, languages, _strings("language_key", "language_name")),
+        frame_of(spark, sources, _strings("source_key", "source_category")),
     )
+
+
+def _strings(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "string")

@@ -21,12 +21,12 @@ from windrow.errors import LockedError
 from windrow.events import Source
 from windrow.intake import reached_by, take_in
 from windrow.ledger import Lease, ModelOutcome, RunRecord, has_committed, undo
+from windrow.limits import Limits, State
 from windrow.model import Model
-from windrow.model_run import ModelRun, event_columns, start_models
+from windrow.model_run import ModelRun, event_columns, keep, start_models
 from windrow.plan import Plan, checked_source, make_plan
 from windrow.refresh import check_refresh, empty_tables
 from windrow.selection import select as selected
-from windrow.tables import TableName
 from windrow.workspace import Workspace
 
 
@@ -196,6 +196,10 @@ def _carry_out(
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
 
+    if ws.settings.keep_this_run:
+        for name, frame in (("base_sessions", intake.sessions), ("base_events", intake.events)):
+            keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
+
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)
     try:
         outcomes = _run_models(models, plan.models, lease.run_id, listener)
@@ -219,11 +223,15 @@ def _carry_out(
         models=tuple(outcomes),
         counts=intake.counts,
         reached=reached,
-        is_caught_up=not (changed and plan.limits.is_cut_short)
-        and plan.limits.state.number in (1, 4),
+        is_caught_up=not changed or _is_last(plan.limits),
     )
     _record(ws, result, lease)
     return result
+
+
+def _is_last(limits: Limits) -> bool:
+    """True when a run with these limits leaves nothing for another one at the same clock."""
+    return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
 
 
 def _run_models(
@@ -282,14 +290,10 @@ def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
 
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
-    """What every table of the run is at now. Asked for side by side, as each answer takes a while."""
+    """What every table of the run is at now; asked side by side, as each answer takes a while."""
     tables = [*ws.protected, *(ws.table(m) for m in models if m.kind != "this_run")]
-
-    def version(table: TableName) -> str | None:
-        return ws.tables.history(table)[0].version if ws.tables.exists(table) else None
-
     with ThreadPoolExecutor(max_workers=4) as pool:
-        found = dict(zip(tables, pool.map(version, tables), strict=True))
+        found = dict(zip(tables, pool.map(ws.tables.version, tables), strict=True))
     return {str(table): at for table, at in found.items() if at is not None}
 
 

@@ -1,6 +1,6 @@
 """Which models a `--select` expression means, in dbt's words.
 
-`page_views`, `+page_views`, `page_views+`, `2+page_views`, `tag:x`, `package:web`, `path:models/x.sql`,
+`page_views`, `+page_views`, `page_views+`, `2+page_views`, `tag:x`, `package:web`, `path:models/`,
 `web.page_views`, `snowplow_web_*`; spaces are union, commas are intersection.
 """
 
@@ -80,7 +80,7 @@ def _matches(member: Model, method: str, value: str) -> bool:
 
 
 def _names(member: Model) -> set[str]:
-    """Every way to write one model: its own name, its table's, the helpers it stands for, dbt's path."""
+    """Every way to write one model: its name, its table's, its helpers', dbt's path."""
     short = {member.name, *member.steps}
     full = short | {member.prefix + name for name in short}
     groups = {group for group in (member.package, member.prefix.rstrip("_")) if group}

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from windrow.days import DayRange, at_times, day_ranges, on_days
 from windrow.errors import TableError
-from windrow.settled import settled
+from windrow.frames import settled
 from windrow.tables import DELETED, Columns, TableName, Tables
 
 
@@ -99,7 +99,7 @@ def upsert(
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
 
-    `rows` are settled and unique by key. `search` are the days on which rows to be replaced can lie.
+    `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie.
     """
     key = list(destination.key)
     stored = stored_rows(tables, destination, search)

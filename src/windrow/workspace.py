@@ -57,9 +57,9 @@ class Workspace:
         """Where a model's rows are stored."""
         return TableName(self.schemas.derived, model.full_name)
 
-    def this_run_table(self, model: Model) -> TableName:
-        """Where a model's rows of the last run are kept for debugging."""
-        return TableName(self.schemas.scratch, f"{model.full_name}_this_run")
+    def this_run_table(self, name: str) -> TableName:
+        """Where rows of the last run are kept for debugging."""
+        return TableName(self.schemas.scratch, f"{name}_this_run")
 
     def destination(self, model: Model) -> Destination:
         """A model's table as an upsert sees it."""

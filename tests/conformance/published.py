@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Mapping, Set
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -26,13 +27,19 @@ def published_events(spark: SparkSession, file: Path) -> DataFrame:
     """Typed standard columns; the JSON columns as the text they are."""
     with file.open(newline="", encoding="utf-8") as lines:
         rows = [
-            {name: None if value == "" or value.lower() == "null" else value for name, value in row.items()}
+            {
+                name: None if value == "" or value.lower() == "null" else value
+                for name, value in row.items()
+            }
             for row in csv.DictReader(lines)
         ]
     schema = ", ".join(f"`{name}` string" for name in rows[0])
     text = spark.createDataFrame([tuple(row.values()) for row in rows], schema)
     return text.select(
-        *(F.col(name).try_cast(STANDARD_COLUMNS.get(name, "string")).alias(name) for name in text.columns)
+        *(
+            F.col(name).try_cast(STANDARD_COLUMNS.get(name, "string")).alias(name)
+            for name in text.columns
+        )
     )
 
 
@@ -102,13 +109,24 @@ def _map(text: str) -> object:
     return tuple(sorted((key, plain(value)) for key, value in pairs))
 
 
-def assert_equals_published(table: DataFrame, file: Path, *, leave_out: set[str] = frozenset()) -> None:
-    """Same rows, compared by column name, both ways."""
+def assert_equals_published(
+    table: DataFrame,
+    file: Path,
+    *,
+    leave_out: Set[str] = frozenset(),
+    within: Mapping[str, float] | None = None,
+) -> None:
+    """Same rows, compared by column name; the columns of `within` may differ by so much."""
+    tolerances = within or {}
     names, published = expected_rows(file)
     assert set(names) == set(table.columns) - leave_out
+    # Exact columns first: they decide which rows are compared with one another.
+    names.sort(key=lambda name: name in tolerances)
     text = table.select(
         *(
-            F.date_format(name, "yyyy-MM-dd HH:mm:ss.SSSSSS").alias(name) if kind == "timestamp" else F.col(name)
+            F.date_format(name, "yyyy-MM-dd HH:mm:ss.SSSSSS").alias(name)
+            if kind == "timestamp"
+            else F.col(name)
             for name, kind in table.select(*names).dtypes
         )
     )
@@ -116,5 +134,15 @@ def assert_equals_published(table: DataFrame, file: Path, *, leave_out: set[str]
     wanted = sorted((tuple(plain(row[n]) for n in names) for row in published), key=repr)
     assert len(found) == len(wanted)
     for have, want in zip(found, wanted, strict=True):
-        differences = {n: (h, w) for n, h, w in zip(names, have, want, strict=True) if h != w}
+        differences = {
+            name: (h, w)
+            for name, h, w in zip(names, have, want, strict=True)
+            if h != w and not _is_near(h, w, tolerances.get(name))
+        }
         assert not differences
+
+
+def _is_near(have: object, want: object, tolerance: float | None) -> bool:
+    if tolerance is None or not isinstance(have, float) or not isinstance(want, float):
+        return False
+    return abs(have - want) <= tolerance + 1e-9

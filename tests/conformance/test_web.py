@@ -24,6 +24,7 @@ SETTINGS = {
     "enable_iab": True,
     "enable_ua": True,
     "enable_yauaa": True,
+    "enable_consent": True,
     "list_event_counts": True,
     "total_all_conversions": True,
     "conversion_events": [
@@ -42,7 +43,7 @@ SETTINGS = {
     },
 }
 
-HOOKS = '''
+HOOKS = """
 from pyspark.sql import functions as F
 
 def content_group(default):
@@ -52,15 +53,15 @@ def content_group(default):
 def engaged_session(default):
     session = "0b0c7bb589ebd041177514f3e43446ca5d4343328936d2f8f12a42b41bf9140e"
     return (F.col("domain_sessionid") == session) | default
-'''
+"""
 
-CUSTOM_MODEL = '''
+CUSTOM_MODEL = """
 from windrow import model
 
 @model(key="page_view_id", date="start_tstamp")
 def seen_pages(page_views):
     return page_views.select("page_view_id", "start_tstamp", "page_url")
-'''
+"""
 
 LONG = {"web": {"backfill_limit_days": 243}}
 
@@ -74,18 +75,22 @@ def events_path(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def project_dir(tmp_path: Path, format: str, events_path: Path) -> Path:
-    (tmp_path / "windrow.yml").write_text(
+    write_project(tmp_path, format, events_path, SETTINGS)
+    return tmp_path
+
+
+def write_project(folder: Path, format: str, events: Path, settings: dict) -> None:
+    (folder / "windrow.yml").write_text(
         yaml.safe_dump(
             {
                 "name": "published",
                 "targets": {"dev": {"warehouse": "./warehouse", "format": format}},
-                "events": {"path": str(events_path), "format": "parquet"},
-                "packages": {"web": SETTINGS},
+                "events": {"path": str(events), "format": "parquet"},
+                "packages": {"web": settings},
             }
         )
     )
-    (tmp_path / "hooks.py").write_text(HOOKS)
-    return tmp_path
+    (folder / "hooks.py").write_text(HOOKS)
 
 
 class Runs:
@@ -119,6 +124,12 @@ class Runs:
                 self.table(name),
                 EXPECTED / f"snowplow_web_{name}_expected.csv",
                 leave_out={"model_tstamp", "start_tstamp_date"},
+            )
+        for name in ("log", "users", "versions", "totals", "scope_status", "cmp_stats"):
+            assert_equals_published(
+                self.table(f"consent_{name}"),
+                EXPECTED / f"snowplow_web_consent_{name}_expected.csv",
+                leave_out={"derived_tstamp_date"} if name == "log" else frozenset(),
             )
 
 
@@ -183,3 +194,29 @@ def test_sequence_2_with_a_custom_model(runs: Runs):
         assert window(runs.run()) == LATER
     runs.assert_published()
     assert runs.table("seen_pages").select("page_view_id").distinct().count() == 43
+
+
+VITALS = {
+    **SETTINGS,
+    "enable_cwv": True,
+    "enable_consent": False,
+    "start_date": "2023-03-01",
+    "backfill_limit_days": 50,
+    "cwv_days_to_measure": 999,
+}
+
+
+def test_sequence_3_web_vitals(spark: SparkSession, tmp_path: Path, format: str):
+    path = tmp_path / "events"
+    published_events(spark, SOURCE / "snowplow_web_vital_events.csv").write.parquet(str(path))
+    write_project(tmp_path, format, path, VITALS)
+    runs = Runs(spark, tmp_path)
+    result = runs.project().run("web", now=datetime(2023, 8, 1), select="+vital_measurements")
+    assert window(result) == (1, "2023-03-01 00:00:00.000", "2023-04-20 00:00:00.000")
+    assert runs.table("vitals").count() == 1000
+    percentiles = [f"{measure}_75p" for measure in ("lcp", "fid", "cls", "ttfb", "inp")]
+    assert_equals_published(
+        runs.table("vital_measurements"),
+        EXPECTED / "snowplow_web_vital_measurements_expected.csv",
+        within={name: 0.001 for name in percentiles},
+    )

@@ -28,6 +28,6 @@ def within(value: Column, greatest: Column) -> Column:
 
 
 def percent(part: Column, whole: Column) -> Column:
-    """Whole percent as float. Divide, multiply, round: in this order, as the halves depend on it."""
+    """Whole percent as float. Divide, multiply, round: the halves depend on this order."""
     share = part.cast("double") / whole.cast("double")
     return F.round(share * F.lit(100.0)).cast("float")

@@ -23,7 +23,7 @@ def plain(text: Column) -> Column:
 def channel_group(
     source: Column, medium: Column, campaign: Column, category: Column, *, compat: bool
 ) -> Column:
-    """The default channel group of a visit; `category` is the source's category of the reference list.
+    """The default channel group of a visit; `category` is that of its source in the reference list.
 
     The reference tests paid media first, so that the medium `cpm`, which holds `cp`, is never
     Display there, and it misspells `interstitial`.

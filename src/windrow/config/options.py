@@ -85,7 +85,7 @@ class PackageSettings(Frozen):
     )
     upsert_lookback_days: Count = Field(
         default=30,
-        description="Days of stored rows before this run's rows that compat upserts search.",
+        description="Days back in which the same key of another session is looked for.",
     )
     app_id: Texts = Field(
         default=(), description="Applications whose events are processed; empty means all."

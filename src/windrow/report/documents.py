@@ -51,7 +51,6 @@ def plans_document(plans: Iterable[Plan]) -> Document:
 
 
 def _plan(plan: Plan) -> Document:
-    reads = getattr(plan, "reads", None)
     return {
         "package": plan.package,
         "target": plan.target,
@@ -61,7 +60,7 @@ def _plan(plan: Plan) -> Document:
         "tracked": list(plan.tracked),
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
-        "reads": {"files": reads.files, "bytes": reads.bytes} if reads is not None else None,
+        "reads": vars(plan.reads) if plan.reads is not None else None,
     }
 
 

@@ -1,4 +1,4 @@
-"""A run while it goes on: a live display on a terminal, plain lines elsewhere, JSON lines for logs."""
+"""A run while it goes on: live on a terminal, plain lines elsewhere, JSON lines for logs."""
 
 from __future__ import annotations
 
@@ -71,12 +71,16 @@ class Live(Lines):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
+        self._package: str | None = None
         self._bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
             console=console,
             transient=True,
+            # On stderr it must not swallow the document that stdout is kept for.
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def __enter__(self) -> Self:
@@ -84,20 +88,27 @@ class Live(Lines):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._end_spinner()
+        self._spin(None)
         self._bar.stop()
 
     def __call__(self, step: Step) -> None:
-        # Other lines may come while a step goes on; its spinner stays.
-        if step.status != "info":
-            self._end_spinner()
         if step.status == "started":
-            self._bar.add_task(step.detail or step.name)
+            self._spin(step.detail or step.name)
+        elif step.status != "info":
+            # Between its steps a run takes its lease, commits and records.
+            self._spin(self._package)
         super().__call__(step)
 
-    def _end_spinner(self) -> None:
+    def begin(self, package: str, title: str) -> None:
+        self._package = package
+        self._spin(package)
+        super().begin(package, title)
+
+    def _spin(self, what: str | None) -> None:
         for task in self._bar.task_ids:
             self._bar.remove_task(task)
+        if what:
+            self._bar.add_task(what)
 
 
 class JsonLines(Silent):

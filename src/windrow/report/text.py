@@ -107,7 +107,7 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
         yield f"Left out: {words.listed(parts)}."
     if counts.get("quarantined"):
         sessions = words.count(counts["quarantined"], "session")
-        yield f"Quarantined: {sessions}, for taking in no more events."
+        yield f"Quarantined: {sessions}; later events of theirs are left out."
 
 
 def _troubles(result: RunResult) -> Iterator[str]:
@@ -146,9 +146,9 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
     yield from _window(plan)
     if plan.nothing_because:
         return
-    reads = getattr(plan, "reads", None)
-    if reads is not None:
-        yield f"Would read {words.count(reads.files, 'file')}, {words.size(reads.bytes)}."
+    if plan.reads is not None:
+        files, size = words.count(plan.reads.files, "file"), words.size(plan.reads.bytes)
+        yield f"Would read {files}, {size}."
     yield (
         f"Would run {words.count(len(plan.models), 'model')}: "
         f"{', '.join(member.name for member in plan.models)}."
@@ -181,7 +181,7 @@ def _status(status: PackageStatus) -> RenderableType:
         *_lines(_status_sentences(status)),
     ]
     if status.last_runs:
-        parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2))]
+        parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2), expand=False)]
     return Group(*parts)
 
 
@@ -202,10 +202,10 @@ def _status_sentences(status: PackageStatus) -> Iterator[str]:
 
 
 def _running(lease: Lease, is_running: bool) -> str:
-    since = f"since {words.instant(lease.started_at)} by {lease.holder}"
+    begun = f"{words.instant(lease.started_at)} by {lease.holder}"
     if is_running:
-        return f"Running {since} (run {lease.run_id})."
-    return f"Run {lease.run_id}, begun {since}, was killed: the next run undoes it first."
+        return f"Running since {begun} (run {lease.run_id})."
+    return f"Run {lease.run_id}, begun {begun}, was killed: the next run undoes it first."
 
 
 def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
@@ -247,7 +247,7 @@ def _last_runs(records: Sequence[RunRecord]) -> Table:
 def _window_of(record: RunRecord) -> str:
     if record.lower_limit is None or record.upper_limit is None:
         return ""
-    return f"{record.lower_limit:%Y-%m-%d %H:%M} – {record.upper_limit:%Y-%m-%d %H:%M}"
+    return f"{record.lower_limit:%Y-%m-%d %H:%M} to {record.upper_limit:%Y-%m-%d %H:%M}"
 
 
 # --- models and checks -----------------------------------------------------------------------
@@ -277,4 +277,4 @@ def check_text(check: Check) -> Text:
 
 
 def _lines(sentences: Iterable[str]) -> list[RenderableType]:
-    return [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in sentences]
+    return [Padding(Text(sentence), (0, 0, 0, 2), expand=False) for sentence in sentences]

@@ -36,7 +36,7 @@ def size(number: int) -> str:
 
 def share(part: int, whole: int) -> str:
     """`63 %`; a dash where there is nothing to share."""
-    return f"{100 * part / whole:.0f} %" if whole else "–"
+    return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
 def listed(words: Sequence[str]) -> str:

@@ -40,6 +40,8 @@ class Commit:
     version: str
     run_id: str | None
     operation: str
+    before: str | None = None
+    """The version that the commit was made on; None when it made the table or its first rows."""
     rows_inserted: int | None = None
     rows_updated: int | None = None
     rows_deleted: int | None = None
@@ -82,19 +84,30 @@ class Tables(Protocol):
         ...
 
     def merge(
-        self, table: TableName, changes: DataFrame, *, key: Sequence[str], bound: str | None = None
+        self,
+        table: TableName,
+        changes: DataFrame,
+        *,
+        key: Sequence[str],
+        bound: str | None = None,
+        insert: bool = True,
     ) -> None:
         """Upsert rows by key; rows of `changes` with DELETED true remove their key instead.
 
         `changes` has the table's columns, or some of them (the others are left as they are on
         update and null on insert), and may have DELETED. `bound` is a SQL condition on the
         target's columns, written with the alias `t`, that is true for every stored row whose key
-        is in `changes`: it prunes the files that are read. A null key never matches.
+        is in `changes`: it prunes the files that are read. A null key never matches. Without
+        `insert`, rows that match nothing are left out.
         """
         ...
 
     def overwrite(self, table: TableName, rows: DataFrame) -> None:
         """Replace all rows in one commit."""
+        ...
+
+    def version(self, table: TableName) -> str | None:
+        """What the table is at now; None when it does not exist or nothing was committed yet."""
         ...
 
     def history(self, table: TableName) -> list[Commit]:

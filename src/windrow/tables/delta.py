@@ -13,7 +13,7 @@ from windrow.tables import sql
 from windrow.tables.base import Columns, Commit, TableName
 from windrow.tables.place import Place
 from windrow.tables.refusals import refusals
-from windrow.tables.sql_tables import SqlTables, count, number
+from windrow.tables.sql_tables import SqlTables, count, number, with_columns
 
 # Delta keeps min and max of this many leading columns unless told which ones.
 INDEXED_BY_DEFAULT = 32
@@ -48,11 +48,26 @@ class DeltaTables(SqlTables):
         indexed = indexed_columns(columns, partition_by)
         return {"delta.dataSkippingStatsColumns": ",".join(indexed)} if indexed else {}
 
-    def append(self, table: TableName, rows: DataFrame) -> None:
-        super().append(table, self._one_file_per_partition(table, rows))
+    def merge(
+        self,
+        table: TableName,
+        changes: DataFrame,
+        *,
+        key: Sequence[str],
+        bound: str | None = None,
+        insert: bool = True,
+    ) -> None:
+        # Delta would compute and copy the changes first, in case they differ the second time it
+        # reads them. The engine hands in rows that are settled already.
+        with self.setting("spark.databricks.delta.merge.materializeSource", "none"):
+            super().merge(table, changes, key=key, bound=bound, insert=insert)
 
-    def overwrite(self, table: TableName, rows: DataFrame) -> None:
-        super().overwrite(table, self._one_file_per_partition(table, rows))
+    def version(self, table: TableName) -> str | None:
+        if not self.exists(table):
+            return None
+        with refusals(table, "read the history of"):
+            newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
+            return str(newest.collect()[0]["version"])
 
     def history(self, table: TableName) -> list[Commit]:
         with refusals(table, "read the history of"):
@@ -96,12 +111,16 @@ class DeltaTables(SqlTables):
         else:
             self.restore(table, None)
 
-    def _one_file_per_partition(self, table: TableName, rows: DataFrame) -> DataFrame:
-        """Bring a partition's rows together, or every task writes a file of its own into each."""
+    def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+        """The rows in the table's shape, a partition's rows together.
+
+        Otherwise every task would write a file of its own into each partition.
+        """
         with refusals(table, "read"):
             stored = self.spark.catalog.listColumns(self.identifier(table))
-        partition_by = [c.name for c in stored if c.isPartition and c.name in rows.columns]
-        return rows.hint("rebalance", *partition_by) if partition_by else rows
+        partition_by = [column.name for column in stored if column.isPartition]
+        shaped = with_columns(table, rows, {column.name: column.dataType for column in stored})
+        return shaped.hint("rebalance", *partition_by) if partition_by else shaped
 
 
 def indexed_columns(columns: Columns, partition_by: Sequence[str]) -> list[str]:
@@ -148,6 +167,7 @@ def _commit(row: Row) -> Commit:
         version=str(row["version"]),
         run_id=row["userMetadata"],
         operation=row["operation"],
+        before=str(row["version"] - 1) if row["version"] else None,
         rows_inserted=count(metrics, "numOutputRows" if is_write else "numTargetRowsInserted"),
         rows_updated=count(metrics, "numTargetRowsUpdated"),
         rows_deleted=count(metrics, "numTargetRowsDeleted", "numDeletedRows"),

@@ -39,6 +39,15 @@ class IcebergTables(SqlTables):
     def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
         return {"format-version": "2"}
 
+    def version(self, table: TableName) -> str | None:
+        if not self.exists(table):
+            return None
+        with refusals(table, "read the history of"):
+            refs = self.spark.sql(
+                f"select snapshot_id from {self.identifier(table)}.refs where name = 'main'"
+            ).collect()
+        return str(refs[0]["snapshot_id"]) if refs else None
+
     def history(self, table: TableName) -> list[Commit]:
         name = self.identifier(table)
         with refusals(table, "read the history of"):
@@ -103,6 +112,7 @@ def _commit(row: Row) -> Commit:
         version=str(row["snapshot_id"]),
         run_id=summary.get(RUN_ID),
         operation=row["operation"],
+        before=None if row["parent_id"] is None else str(row["parent_id"]),
         rows_inserted=count(summary, f"{merged}inserted", "added-records"),
         rows_updated=count(summary, f"{merged}updated"),
         rows_deleted=count(summary, f"{merged}deleted", "deleted-records"),

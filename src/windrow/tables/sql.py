@@ -64,6 +64,7 @@ def merge(
     key: Sequence[str],
     bound: str | None,
     has_tombstones: bool,
+    insert: bool = True,
 ) -> str:
     """The upsert: stored rows are `t`, changes are `s`, and a null key matches nothing."""
     condition = " and ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in key)
@@ -76,9 +77,10 @@ def merge(
     if values := [c for c in columns if c not in key]:
         updates = ", ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in values)
         clauses.append(f"when matched then update set {updates}")
-    is_new = f"when not matched and not {IS_DELETED}" if has_tombstones else "when not matched"
-    inserts = ", ".join(f"s.{quoted(c)}" for c in columns)
-    clauses.append(f"{is_new} then insert ({_listed(columns)}) values ({inserts})")
+    if insert:
+        is_new = f"when not matched and not {IS_DELETED}" if has_tombstones else "when not matched"
+        inserts = ", ".join(f"s.{quoted(c)}" for c in columns)
+        clauses.append(f"{is_new} then insert ({_listed(columns)}) values ({inserts})")
 
     return "\n".join(clauses)
 

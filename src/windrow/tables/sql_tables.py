@@ -30,6 +30,9 @@ class SqlTables(ABC):
     def identifier(self, table: TableName) -> str: ...
 
     @abstractmethod
+    def version(self, table: TableName) -> str | None: ...
+
+    @abstractmethod
     def history(self, table: TableName) -> list[Commit]: ...
 
     @abstractmethod
@@ -102,20 +105,25 @@ class SqlTables(ABC):
             self.spark.sql(sql.add_columns(self.identifier(table), columns))
 
     def append(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self._shaped(table, rows)
+        shaped = self.shaped(table, rows)
         with refusals(table, "append to"):
             shaped.writeTo(self.identifier(table)).append()
 
     def overwrite(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self._shaped(table, rows)
+        shaped = self.shaped(table, rows)
         with refusals(table, "overwrite"):
             shaped.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
     def merge(
-        self, table: TableName, changes: DataFrame, *, key: Sequence[str], bound: str | None = None
+        self,
+        table: TableName,
+        changes: DataFrame,
+        *,
+        key: Sequence[str],
+        bound: str | None = None,
+        insert: bool = True,
     ) -> None:
         names = [c for c in changes.columns if c != DELETED]
-        self._check(table, names, self.columns(table))
         if not key or not set(key) <= set(names):
             raise TableError(
                 f"Could not merge into {table}: expected a key of columns {names}, got {list(key)}."
@@ -128,41 +136,47 @@ class SqlTables(ABC):
                 key=key,
                 bound=bound,
                 has_tombstones=DELETED in changes.columns,
+                insert=insert,
             )
             self.spark.sql(text)
 
     @contextmanager
     def commits_of(self, run_id: str) -> Iterator[None]:
-        before = self.spark.conf.get(self.run_id_setting, None)
-        self.spark.conf.set(self.run_id_setting, run_id)
+        with self.setting(self.run_id_setting, run_id):
+            yield
+
+    @contextmanager
+    def setting(self, name: str, value: str) -> Iterator[None]:
+        """A setting of the session, for as long as the block runs."""
+        before = self.spark.conf.get(name, None)
+        self.spark.conf.set(name, value)
         try:
             yield
         finally:
             if before is None:
-                self.spark.conf.unset(self.run_id_setting)
+                self.spark.conf.unset(name)
             else:
-                self.spark.conf.set(self.run_id_setting, before)
+                self.spark.conf.set(name, before)
 
-    def _shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+    def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows with all of the table's columns, in its order."""
-        stored = self.columns(table)
-        self._check(table, rows.columns, stored)
-        return rows.select(
-            *(
-                F.col(sql.quoted(name))
-                if name in rows.columns
-                else F.lit(None).cast(type_).alias(name)
-                for name, type_ in stored.items()
-            )
-        )
+        return with_columns(table, rows, self.columns(table))
 
-    def _check(self, table: TableName, names: Sequence[str], stored: Columns) -> None:
-        for name in names:
-            if name not in stored:
-                raise TableError(
-                    f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
-                    "Add it with add_columns first."
-                )
+
+def with_columns(table: TableName, rows: DataFrame, stored: Columns) -> DataFrame:
+    """The rows with exactly the stored columns; those they lack are null."""
+    for name in rows.columns:
+        if name not in stored:
+            raise TableError(
+                f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
+                "Add it with add_columns first."
+            )
+    return rows.select(
+        *(
+            F.col(sql.quoted(name)) if name in rows.columns else F.lit(None).cast(type_).alias(name)
+            for name, type_ in stored.items()
+        )
+    )
 
 
 def number(table: TableName, version: str) -> int:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from windrow.config import json_schema
 
 _FILES = Path(__file__).parent / "project"
 
-PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-
 
 def project_files(name: str) -> dict[str, str]:
     """Path in the project -> text, for a project that waits for its events."""
-    # JSON text is YAML text, whatever the folder is called.
-    shown = name if PLAIN_NAME.fullmatch(name) else json.dumps(name)
-    return {"windrow.yml": _text("windrow.yml").replace("PROJECT_NAME", shown), **_shared_files()}
+    # Quoted as JSON, which is YAML too: the folder may be called 2024, or true.
+    quoted = json.dumps(name, ensure_ascii=False)
+    return {"windrow.yml": _text("windrow.yml").replace("PROJECT_NAME", quoted), **_shared_files()}
 
 
 def demo_files(format: str) -> dict[str, str]:
     """Path in the project -> text, for the demo's project."""
     return {
-        "windrow.yml": _text("demo.yml").replace("TABLE_FORMAT", format),
         **_shared_files(),
+        "windrow.yml": _text("demo.yml").replace("TABLE_FORMAT", format),
+        "hooks.py": _text("demo_hooks.py"),
     }
 
 

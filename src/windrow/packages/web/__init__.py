@@ -5,19 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from windrow.config import WebSettings
-from windrow.event_columns import WEB_PAGE
+from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
 from windrow.model import Model, Package
+from windrow.packages.web.consent_cmp_stats import consent_cmp_stats
+from windrow.packages.web.consent_log import consent_log
+from windrow.packages.web.consent_scope_status import consent_scope_status
+from windrow.packages.web.consent_totals import consent_totals
+from windrow.packages.web.consent_users import consent_users
+from windrow.packages.web.consent_versions import consent_versions
 from windrow.packages.web.enrichments import ENRICHMENTS
 from windrow.packages.web.page_views import page_views
 from windrow.packages.web.sessions import sessions
 from windrow.packages.web.user_mapping import user_mapping
 from windrow.packages.web.users import users
+from windrow.packages.web.vital_measurements import vital_measurements
+from windrow.packages.web.vitals import vitals
 
 __all__ = ["WEB"]
 
 
+_CONSENT = (
+    consent_log,
+    consent_versions,
+    consent_users,
+    consent_totals,
+    consent_scope_status,
+    consent_cmp_stats,
+)
+_VITALS = (vitals, vital_measurements)
+
+
 def _models(settings: WebSettings) -> Sequence[Model]:
-    return [page_views, user_mapping, sessions, users]
+    return [
+        *(page_views, user_mapping, sessions, users),
+        *(_CONSENT if settings.enable_consent else ()),
+        *(_VITALS if settings.enable_cwv else ()),
+    ]
 
 
 WEB = Package(
@@ -29,10 +52,18 @@ WEB = Package(
         "channel_group": "the default channel group of a page view or session",
         "engaged_session": "whether a session is engaged",
         "stitch_user_identifiers": "the stitched user id of a session",
+        "core_web_vital_page_groups": "the group of pages that a web vitals row belongs to",
+        "core_web_vital_results": "the verdict on one web vitals measure",
+        "core_web_vital_pass": "whether a group of page views passes on its web vitals",
         "quarantine_sessions": "which sessions take in no more events",
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
     reads=(WEB_PAGE.name,),
-    options_of_columns={entity.name: option for option, entity in ENRICHMENTS.items()},
+    options_of_columns={
+        **{entity.name: option for option, entity in ENRICHMENTS.items()},
+        CONSENT_PREFERENCES.name: "enable_consent",
+        CMP_VISIBLE.name: "enable_consent",
+        WEB_VITALS.name: "enable_cwv",
+    },
 )

@@ -23,7 +23,6 @@ from windrow.packages.web.event_fields import (
     MARKETING,
     PAGE,
     REFERRER,
-    strings,
     typed,
 )
 from windrow.packages.web.people import is_human

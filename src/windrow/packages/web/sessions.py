@@ -206,7 +206,7 @@ def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
     enriched = [value.alias(name) for name, value in enrichment_fields(settings).items()]
     first = F.struct(*(F.col(name) for name in _OF_FIRST), *enriched)
     last = F.struct(*(F.col(name) for name in _OF_LAST))
-    # Pings whose time is unknown are in no heartbeat; the reference counts their pages all the same.
+    # Pings whose time is unknown are in no heartbeat; the reference counts their pages anyway.
     counted_ping = is_ping if settings.compat else is_timed_ping
     return events.groupBy("domain_sessionid").agg(
         F.min_by(first, F.when(is_page_event, from_start)).alias("first"),
@@ -332,7 +332,7 @@ def _last_named(name: str, test: str) -> Column:
 
 
 def _last_or_first(last: Column, first: Column, test: str) -> Column:
-    """The last page view's value, even if unknown, when it knows the test field; else what is known."""
+    """The last page view's value if it knows the test field; else whichever is known."""
     return F.when(F.col(f"last.{test}").isNotNull(), last).otherwise(F.coalesce(last, first))
 
 

@@ -1,0 +1,231 @@
+"""One call of a command: the options every command has, what it prints to, how it ends."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pyspark.sql import SparkSession
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from windrow.cli.values import parsed_vars
+from windrow.config import find_project
+from windrow.errors import ConfigError, UsageError, WindrowError
+from windrow.project import Project
+from windrow.report.documents import Document, error_document
+from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
+from windrow.run import Step
+
+INTERRUPTED = 130
+
+# Rich takes 80 columns where there is no terminal to ask; logs and files have room for more.
+_WIDTH_OF_FILES = 120
+
+
+class LogFormat(StrEnum):
+    """How progress is told."""
+
+    text = "text"
+    json = "json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A call of any command. The fields with a typer.Option are options of the command line."""
+
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False
+    log_format: Annotated[
+        LogFormat, typer.Option(help="Tell progress as text, or as JSON lines on stderr.")
+    ] = LogFormat.text
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show results and errors, no progress.")
+    ] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
+    spark: SparkSession | None = None
+
+    interruption = "Interrupted."
+
+    @cached_property
+    def console(self) -> Console:
+        """Where results go."""
+        return _console(sys.stdout)
+
+    @cached_property
+    def errors(self) -> Console:
+        """Where errors go, and progress when stdout is kept for a document."""
+        return _console(sys.stderr)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """What shows the steps of a run."""
+        if self.log_format is LogFormat.json:
+            return JsonLines(sys.stderr)
+        if self.quiet:
+            return Silent()
+        console = self.errors if self.json else self.console
+        return Live(console) if console.is_terminal else Lines(console)
+
+    def announce(self, text: str) -> None:
+        """Show what a waiting user should know."""
+        self.progress(Step("spark", "info", detail=text))
+
+    def report(self, document: Document, text: RenderableType) -> None:
+        """Print a result, for a program or for a person."""
+        if self.json:
+            self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        else:
+            self.console.print(text)
+
+    def complain(self, kind: str, message: str, exit_code: int, heading: str = "Error: ") -> int:
+        """Say why the command stops."""
+        text = Text().append(heading, "bold red").append(message)
+        self.errors.print(text, soft_wrap=True)
+        if self.json:
+            document = error_document(kind, message, exit_code)
+            self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        return exit_code
+
+    def log_dir(self) -> Path:
+        """Where logs go: the project's folder, or this one where there is no project."""
+        return Path.cwd() / ".windrow" / "logs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectCall(Call):
+    """A call of a command that works on a project."""
+
+    project_dir: Annotated[
+        Path | None, typer.Option(help="The project's folder; by default this one or one above.")
+    ] = None
+    target: Annotated[str | None, typer.Option(help="The target to work on.")] = None
+    vars: Annotated[
+        str | None, typer.Option(help="Options for this call, as a JSON or YAML mapping.")
+    ] = None
+
+    def project(self) -> Project:
+        """The project that the options name."""
+        return Project.load(
+            self.project_dir or ".",
+            target=self.target,
+            vars=parsed_vars(self.vars),
+            spark=self.spark,
+            announce=self.announce,
+        )
+
+    def packages(self, project: Project, package: str | None) -> list[str]:
+        """The packages that the call means: the one named, or all enabled ones."""
+        packages = project.package_names(package)
+        if not packages:
+            raise UsageError(
+                "windrow.yml enables no package. Write one below `packages:`, such as `web: {}`."
+            )
+        return packages
+
+    def start_spark(self, project: Project) -> None:
+        """Start the project's Spark and show that this takes a while."""
+        if self.spark is None:
+            self.progress(Step("Spark", "started", detail="Starting Spark"))
+            began = time.monotonic()
+            version = project.spark.version
+            seconds = time.monotonic() - began
+            self.progress(Step("Spark", "done", seconds=seconds, detail=f"version {version}"))
+
+    def log_dir(self) -> Path:
+        try:
+            folder = find_project(self.project_dir or Path())
+        except ConfigError:
+            return super().log_dir()
+        return folder / ".windrow" / "logs"
+
+
+class RunCall(ProjectCall):
+    """A call of a command that runs models, whose half-done work is taken back."""
+
+    interruption = "Interrupted. Nothing of this run was kept."
+
+
+def as_command(
+    function: Callable[..., int], spark: SparkSession | None = None
+) -> Callable[..., None]:
+    """The function as Typer takes it: its parameter `call` is spread into the common options."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())
+    kind: type[Call] = own[0].annotation
+    options = [
+        parameter
+        for parameter in inspect.signature(kind, eval_str=True).parameters.values()
+        if parameter.name != "spark"
+    ]
+
+    def command(**values: Any) -> None:
+        call = kind(**{it.name: values.pop(it.name) for it in options}, spark=spark)
+        exit_code = _carried_out(call, lambda: function(call, **values))
+        if exit_code:
+            raise typer.Exit(exit_code)
+
+    keyword_only = [it.replace(kind=inspect.Parameter.KEYWORD_ONLY) for it in [*own[1:], *options]]
+    command.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
+    command.__doc__ = function.__doc__
+    return command
+
+
+def _carried_out(call: Call, work: Callable[[], int]) -> int:
+    """The exit code of the work, whatever happens to it."""
+    try:
+        with call.progress:
+            return work()
+    except KeyboardInterrupt:
+        return call.complain("Interrupted", call.interruption, INTERRUPTED, heading="")
+    except BrokenPipeError:
+        raise
+    except WindrowError as error:
+        _show_traceback(call, error)
+        return call.complain(type(error).__name__, str(error), error.exit_code)
+    except Exception as error:
+        _show_traceback(call, error)
+        lines = str(error).strip().splitlines() or ["no reason given"]
+        message = f"{type(error).__name__}: {lines[0]}"
+        log = _logged(call.log_dir(), error)
+        return call.complain(
+            type(error).__name__, f"{message}\nThis was not expected. Traceback: {log}", 1
+        )
+
+
+def _show_traceback(call: Call, error: Exception) -> None:
+    if call.debug:
+        call.errors.print(Text("".join(traceback.format_exception(error))), soft_wrap=True)
+
+
+def _logged(folder: Path, error: Exception) -> Path:
+    text = "".join(traceback.format_exception(error))
+    name = f"error-{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+        return folder / name
+    # A folder that cannot be written to may be the very error.
+    fallback = Path(tempfile.mkdtemp(prefix="windrow-")) / name
+    fallback.write_text(text, encoding="utf-8")
+    return fallback
+
+
+def _console(stream: Any) -> Console:
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH_OF_FILES)
+    return console

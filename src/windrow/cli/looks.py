@@ -1,0 +1,49 @@
+"""Commands that look and write nothing that stays: status, ls, doctor."""
+
+from __future__ import annotations
+
+from windrow import doctor as examination
+from windrow.cli.call import ProjectCall
+from windrow.cli.runs import Exclude, Now, Package, Select
+from windrow.cli.values import joined, parsed_now
+from windrow.report.documents import checks_document, models_document, statuses_document
+from windrow.report.text import check_text, models_text, statuses_text
+from windrow.run import Step
+from windrow.selection import select as selected
+
+
+def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
+    """Say where each package stands: state, next window, manifest, quarantine, last runs."""
+    clock = parsed_now(now)
+    project = call.project()
+    packages = call.packages(project, package)
+    call.start_spark(project)
+    call.progress(Step("status", "started", detail="Reading the manifests"))
+    statuses = [project.status(name, now=clock) for name in packages]
+    call.report(statuses_document(statuses), statuses_text(statuses))
+    return 0
+
+
+def ls(
+    call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
+) -> int:
+    """List the models in the order in which they run. Starts no Spark."""
+    project = call.project()
+    models = {
+        name: selected(project.models(name), joined(select), joined(exclude))
+        for name in call.packages(project, package)
+    }
+    call.report(models_document(models), models_text(models))
+    return 0
+
+
+def doctor(call: ProjectCall) -> int:
+    """Find out whether the project can run here, and what to do if not."""
+    found = []
+    for check in examination.checks(call.project):
+        found.append(check)
+        if not call.json:
+            call.console.print(check_text(check), soft_wrap=True)
+    if call.json:
+        call.report(checks_document(found), "")
+    return max((check.exit_code for check in found), default=0)

@@ -1,0 +1,37 @@
+"""Frames that are computed once and for all, and frames of rows that Python holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.tables import Columns
+
+
+def settled(frame: DataFrame) -> DataFrame:
+    """The frame's rows, computed now; what is built on them plans quickly and reads no table again.
+
+    Unlike a cached frame it does not drag the plan that made it along, which for small runs costs
+    more than the work. Should an executor take rows with it, the run fails and is undone.
+    """
+    return frame.localCheckpoint(eager=True)
+
+
+def frame_of(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Columns) -> DataFrame:
+    """A few rows as a frame; instants are given as text.
+
+    They travel as one literal. `createDataFrame` would start Python workers for them, which takes
+    longer than everything else that is done with a handful of rows.
+    """
+    text = json.dumps([dict(zip(columns, row, strict=True)) for row in rows])
+    given = {name: "string" if kind == "timestamp" else kind for name, kind in columns.items()}
+    fields = ",".join(f"`{name}`:{kind}" for name, kind in given.items())
+    parsed = F.from_json(F.lit(text), f"array<struct<{fields}>>")
+    exploded = spark.range(1).select(F.inline(parsed))
+    return exploded.select(
+        *(F.col(f"`{name}`").cast(kind).alias(name) for name, kind in columns.items())
+    )

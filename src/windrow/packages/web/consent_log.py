@@ -1,0 +1,64 @@
+"""consent_log: one row per consent event: banners shown, and what people answered."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from windrow.config import WebSettings
+from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
+from windrow.hooks import Hooks
+from windrow.model import model
+from windrow.packages.web.event_fields import strings, typed
+from windrow.packages.web.people import is_human
+from windrow.tables import Columns
+
+BANNER = "cmp_visible"
+PREFERENCES = "consent_preferences"
+
+COLUMNS: Columns = {
+    **typed("event_id", "domain_userid", "user_id", "geo_country"),
+    "page_view_id": "string",
+    **typed("domain_sessionid", "derived_tstamp", "load_tstamp", "event_name"),
+    **strings("event_type", "basis_for_processing", "consent_url", "consent_version"),
+    **strings("consent_scopes", "domains_applied"),
+    "gdpr_applies": "boolean",
+    "cmp_load_time": "float",
+    "derived_tstamp_date": "date",
+}
+
+
+@model(
+    key="event_id",
+    date="derived_tstamp",
+    columns=COLUMNS,
+    replaces="domain_sessionid",
+    steps=("consent_events_this_run",),
+    reads=(
+        *("event_id", "user_id", "geo_country", "domain_sessionid", "derived_tstamp"),
+        *("load_tstamp", "event_name", "useragent"),
+        *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
+    ),
+)
+def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
+    """One row per consent event: the banner's load time, or the preferences that were chosen."""
+    is_consent = F.col("event_name").isin(BANNER, PREFERENCES)
+    consents = events.where(is_consent & is_human(settings, hooks))
+
+    preferences = F.col(CONSENT_PREFERENCES.name)
+
+    def listed(name: str) -> Column:
+        return F.array_join(preferences.getField(name), ", ")
+
+    chosen = ("event_type", "basis_for_processing", "consent_url", "consent_version")
+    values: dict[str, Column] = {
+        **{name: preferences.getField(name) for name in chosen},
+        "consent_scopes": listed("consent_scopes"),
+        "domains_applied": listed("domains_applied"),
+        "gdpr_applies": F.coalesce(preferences.getField("gdpr_applies"), F.lit(False)),
+        "cmp_load_time": F.col(CMP_VISIBLE.name).getField("elapsed_time"),
+        "derived_tstamp_date": F.to_date("derived_tstamp"),
+    }
+    return consents.select(
+        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
+    )

@@ -1,0 +1,57 @@
+"""consent_totals: how many users stand where on each version of the consent text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from windrow.columns.timestamps import literal
+from windrow.model import model, stored
+from windrow.packages.web.consent_versions import COLUMNS as VERSION_COLUMNS
+from windrow.tables import Columns
+
+_TYPES: dict[str, tuple[str, ...]] = {
+    "allow_all": ("allow_all",),
+    "allow_selected": ("allow_selected",),
+    "allow": ("allow_all", "allow_selected"),
+    "pending": ("pending",),
+    "denied": ("deny_all",),
+    "expired": ("expired",),
+    "withdrawn": ("withdrawn",),
+    "implicit_consent": ("implicit_consent",),
+}
+"""Column -> the types of the last consent event that it counts."""
+
+COLUMNS: Columns = {
+    **VERSION_COLUMNS,
+    "total_visitors": "bigint",
+    **dict.fromkeys(_TYPES, "bigint"),
+    "expires_in_six_months": "bigint",
+}
+
+
+@model(kind="rebuilt", key="consent_version", columns=COLUMNS)
+def consent_totals(
+    now: datetime,
+    versions: DataFrame = stored("consent_versions"),
+    users: DataFrame = stored("consent_users"),
+) -> DataFrame:
+    """One row per version: its users by their last answer; null counts if nobody answered it."""
+    last_type = F.col("last_consent_event_type")
+    answered = users.where(last_type.isNotNull())
+    counts = answered.groupBy(F.col("last_consent_version").alias("consent_version")).agg(
+        F.count_distinct("domain_userid").alias("total_visitors"),
+        *(F.count_if(last_type.isin(*types)).alias(name) for name, types in _TYPES.items()),
+        F.count_if((last_type != "expired") & _expires_soon(now)).alias("expires_in_six_months"),
+    )
+    return versions.join(counts, "consent_version", how="left").select(*COLUMNS)
+
+
+def _expires_soon(now: datetime) -> Column:
+    """True where the consent, which lasts a year, ends after today and within six months."""
+    today = literal(datetime.combine(now.date(), time(), UTC))
+    expiry = F.col("last_consent_event_tstamp") + F.make_ym_interval(F.lit(1))
+    in_six_months = today + F.make_ym_interval(F.lit(0), F.lit(6))
+    return (today < expiry) & (expiry <= in_six_months)

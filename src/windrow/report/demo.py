@@ -1,0 +1,138 @@
+"""What the demo did and found, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from windrow.demo.project import Answers, Channel, DemoResult
+from windrow.report import words
+from windrow.report.documents import Document, moment, run_document
+from windrow.report.text import plain_table
+
+
+def demo_document(result: DemoResult, seconds: float) -> Document:
+    """What `windrow demo --json` prints."""
+    found = result.answers
+    return {
+        "project_dir": str(result.folder),
+        "format": result.format,
+        "runs": [
+            {
+                "now": moment(run.clock),
+                "arrived": run.arrived,
+                "late": run.late,
+                **run_document(run.result),
+            }
+            for run in result.runs
+        ],
+        "answers": {
+            "total": vars(found.total),
+            "channels": [vars(channel) for channel in found.channels],
+            "pages": [vars(page) for page in found.pages],
+            "quarantined": found.quarantined,
+            "table_rows": dict(found.table_rows),
+        },
+        "outstanding": result.outstanding,
+        "seconds": round(seconds, 3),
+    }
+
+
+def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableType:
+    """The answers, the runs behind them, and what to try next; `folder` as the user wrote it."""
+    found = result.answers
+    return Group(
+        *_titled("Where visitors came from", _channels(found)),
+        *_titled("The pages they saw most", _pages(found)),
+        *_titled("What the runs took in and left out", _runs(result)),
+        *_titled("The tables", _tables(result, folder)),
+        Text(),
+        Text(f"All of this took {words.duration(seconds)}.", "bold"),
+        Text(),
+        *_next_steps(result, folder),
+    )
+
+
+def _titled(title: str, table: Table) -> Iterator[RenderableType]:
+    yield Text()
+    yield Text(title, "bold")
+    yield Padding(table, (0, 0, 0, 2), expand=False)
+
+
+def _channels(found: Answers) -> Table:
+    numbers = ("visitors", "sessions", "engaged", "bounced")
+    table = plain_table("channel", *numbers, numbers=numbers)
+    for channel in found.channels:
+        table.add_row(*_channel_row(channel, channel.name))
+    table.add_section()
+    table.add_row(*_channel_row(found.total, "all"), style="bold")
+    return table
+
+
+def _channel_row(channel: Channel, name: str) -> list[str]:
+    return [
+        name,
+        f"{channel.visitors:,}",
+        f"{channel.sessions:,}",
+        words.share(channel.engaged, channel.sessions),
+        words.share(channel.bounced, channel.sessions),
+    ]
+
+
+def _pages(found: Answers) -> Table:
+    numbers = ("page views", "visitors", "seconds engaged")
+    table = plain_table("page", *numbers, numbers=numbers)
+    for page in found.pages:
+        engaged = f"{page.engaged_seconds:.0f}"
+        table.add_row(page.path, f"{page.views:,}", f"{page.visitors:,}", engaged)
+    return table
+
+
+def _runs(result: DemoResult) -> Table:
+    numbers = (
+        *("arrived", "late", "processed", "copies"),
+        *("no session id", "sent late", "quarantined", "took"),
+    )
+    table = plain_table("run at", *numbers, numbers=numbers)
+    for run in result.runs:
+        counts = run.result.counts or {}
+        table.add_row(
+            f"{run.clock:%Y-%m-%d}",
+            f"{run.arrived:,}",
+            str(run.late),
+            f"{counts.get('events', 0):,}",
+            str(counts.get("duplicates", 0)),
+            str(counts.get("window_without_session", 0)),
+            str(counts.get("window_too_late", 0)),
+            str(counts.get("quarantined", 0)),
+            words.duration(run.result.seconds),
+        )
+    return table
+
+
+def _tables(result: DemoResult, folder: Path) -> Table:
+    table = plain_table("table", "rows", "where", numbers=("rows",))
+    for name, rows in result.answers.table_rows.items():
+        table.add_row(name, f"{rows:,}", f"{folder}/warehouse/derived/{name}")
+    return table
+
+
+def _next_steps(result: DemoResult, folder: Path) -> Iterator[RenderableType]:
+    yield Text("Try next", "bold")
+    yield Text(f"  cd {folder}")
+    clock = f"{result.next_clock:%Y-%m-%d}"
+    late = words.count(result.outstanding, "event")
+    commands = {
+        f"windrow run --now {clock}": f"take in the {late} that arrived after the last run",
+        f"windrow status --now {clock}": "see where the package stands",
+        "windrow ls --select +daily_pages": "the models behind models/daily_pages.py, your own",
+        "windrow run --full-refresh --now 2024-03-06": "begin anew, with two days of events",
+    }
+    width = max(map(len, commands))
+    for command, purpose in commands.items():
+        yield Text(f"  {command:<{width}}  ").append(f"# {purpose}", "dim")

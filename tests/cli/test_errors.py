@@ -1,0 +1,173 @@
+"""How commands end when something is wrong: exit code, sentence, document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+import windrow as library
+from windrow import LockedError, Project, RefusedError, TableError
+
+from .conftest import Windrow
+
+
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(Project, "models", fail)
+
+
+def test_without_a_project_the_exit_code_is_2(
+    windrow: Windrow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = windrow("ls")
+    assert (outcome.exit_code, outcome.out) == (2, "")
+    assert "There is no windrow.yml" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"),
+    [(LockedError("held"), 3), (RefusedError("protected"), 4), (TableError("no"), 1)],
+)
+def test_the_exit_code_is_the_errors(
+    windrow: Windrow,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: library.WindrowError,
+    exit_code: int,
+) -> None:
+    raising(monkeypatch, error)
+    outcome = windrow("ls")
+    assert outcome.exit_code == exit_code
+    assert outcome.err == f"Error: {error}\n"
+
+
+def test_with_json_an_error_is_a_document_too(windrow: Windrow, shop: Path) -> None:
+    outcome = windrow("ls", "--select", "nothing_like_it", "--json")
+    error = outcome.document["error"]
+    assert error.keys() == {"type", "message", "exit_code"}
+    assert (error["type"], error["exit_code"]) == ("UsageError", 2)
+
+
+def test_a_wrong_option_is_a_sentence_and_a_document(windrow: Windrow, shop: Path) -> None:
+    outcome = windrow("ls", "--selekt", "x", "--json")
+    assert outcome.exit_code == 2
+    assert "No such option: --selekt" in outcome.err
+    assert outcome.document["error"]["exit_code"] == 2
+
+
+def test_brackets_in_a_message_are_shown(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, TableError("[DELTA_X] see [/docs]"))
+    assert windrow("ls").err == "Error: [DELTA_X] see [/docs]\n"
+
+
+def test_an_unexpected_error_is_one_line_and_a_log(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, RuntimeError("out of cheese\nand crackers"))
+    outcome = windrow("ls")
+    assert outcome.exit_code == 1
+    first, second = outcome.err.splitlines()
+    assert first == "Error: RuntimeError: out of cheese"
+    (log,) = (shop / ".windrow" / "logs").glob("error-*.log")
+    assert second.endswith(str(log))
+    assert "Traceback" in log.read_text()
+    assert "Traceback (most" not in outcome.err
+
+
+def test_debug_shows_the_traceback(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, RuntimeError("out of cheese"))
+    assert "Traceback (most recent call last)" in windrow("ls", "--debug").err
+
+
+def test_ctrl_c_ends_a_run_with_130_and_one_sentence(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, KeyboardInterrupt())
+    outcome = windrow("run")
+    assert outcome.exit_code == 130
+    assert outcome.err == "Interrupted. Nothing of this run was kept.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[1, 2]", "--vars is a list"),
+        ("", "--vars is nothing"),
+        ("{web: ", "--vars is neither JSON nor YAML"),
+        ('{"web": {"backfil_limit_days": 2}}', "Did you mean 'backfill_limit_days'?"),
+    ],
+)
+def test_wrong_vars_are_a_sentence_and_exit_code_2(
+    windrow: Windrow, shop: Path, text: str, found: str
+) -> None:
+    outcome = windrow("ls", "--vars", text)
+    assert outcome.exit_code == 2
+    assert found in outcome.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"web": {"disabled_models": ["users"]}}', "web: {disabled_models: [users]}"],
+)
+def test_vars_may_be_json_or_yaml(windrow: Windrow, shop: Path, text: str) -> None:
+    outcome = windrow("ls", "--vars", text, "--json")
+    assert "users" not in {m["name"] for m in outcome.document["packages"][0]["models"]}
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "status"])
+def test_a_wrong_clock_is_a_sentence_and_exit_code_2(
+    windrow: Windrow, shop: Path, command: str
+) -> None:
+    outcome = windrow(command, "--now", "yesterday")
+    assert outcome.exit_code == 2
+    assert "--now is 'yesterday', expected a time like 2024-03-05" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_an_unknown_model_is_found_before_spark_starts(
+    windrow: Windrow, shop: Path, command: str
+) -> None:
+    outcome = windrow(command, "--select", "sesions")
+    assert outcome.exit_code == 2
+    assert "Did you mean 'sessions'?" in outcome.err
+
+
+def test_an_unknown_package_is_a_sentence(windrow: Windrow, shop: Path) -> None:
+    outcome = windrow("run", "--package", "wep")
+    assert outcome.exit_code == 2
+    assert "Did you mean 'web'?" in outcome.err
+
+
+def test_a_project_without_packages_is_told_to_have_one(windrow: Windrow, shop: Path) -> None:
+    outcome = windrow("run", "--vars", "web: {enabled: false}")
+    assert outcome.exit_code == 2
+    assert "windrow.yml enables no package" in outcome.err
+
+
+def test_version_is_printed(windrow: Windrow) -> None:
+    assert windrow("--version").out == f"windrow {library.__version__}\n"
+
+
+def test_without_arguments_there_is_help(windrow: Windrow) -> None:
+    outcome = windrow()
+    assert outcome.exit_code == 0
+    assert "windrow demo" in outcome.out
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "status", "ls", "generate", "doctor"])
+def test_every_command_on_a_project_takes_the_common_options(
+    windrow: Windrow, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    out = windrow(command, "--help").out
+    options = ("--project-dir", "--target", "--vars", "--log-format", "--quiet", "--json")
+    assert [option for option in options if option not in out] == []

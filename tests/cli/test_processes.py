@@ -1,0 +1,72 @@
+"""The whole thing as a user starts it, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+WINDROW = [sys.executable, "-m", "windrow"]
+
+
+def windrow(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*WINDROW, *arguments], cwd=folder, capture_output=True, text=True, timeout=900
+    )
+
+
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+def test_the_demo_works_and_so_does_everything_it_says_to_try(tmp_path: Path, format: str) -> None:
+    demo = windrow("demo", "--format", format, folder=tmp_path)
+    assert (demo.returncode, demo.stderr) == (0, "")
+    for heading in ("Where visitors came from", "The tables", "Try next"):
+        assert heading in demo.stdout
+
+    tried = [
+        line.strip().removeprefix("windrow ").partition("#")[0].split()
+        for line in demo.stdout.splitlines()
+        if line.startswith("  windrow ")
+    ]
+    assert len(tried) >= 3
+    for arguments in tried:
+        outcome = windrow(*arguments, folder=tmp_path / "windrow-demo")
+        assert (outcome.returncode, outcome.stderr) == (0, "")
+
+
+def test_the_demo_starts_afresh_in_its_own_folder_only(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    refused = windrow("demo", "mine", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "was not made by `windrow demo`" in refused.stderr
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+
+    answers = [
+        json.loads(windrow("demo", "--json", folder=tmp_path).stdout)["answers"] for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_ctrl_c_stops_a_run_with_one_sentence(tmp_path: Path) -> None:
+    assert windrow("init", "shop", folder=tmp_path).returncode == 0
+    shop = tmp_path / "shop"
+    sizes = ("--days", "1", "--events-per-day", "1000")
+    assert windrow("generate", *sizes, folder=shop).returncode == 0
+    run = subprocess.Popen(
+        [*WINDROW, "run"], cwd=shop, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert run.stdout is not None
+    for line in run.stdout:
+        if "events" in line:
+            break
+    os.kill(run.pid, signal.SIGINT)
+    _, err = run.communicate(timeout=300)
+    assert run.returncode == 130
+    assert err == "Interrupted. Nothing of this run was kept.\n"

@@ -1,0 +1,121 @@
+"""generate, plan, run, status and doctor on one small project, with the suite's Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from .conftest import Outcome, Windrow
+
+BROKEN_MODEL = """
+from windrow import model
+
+@model(key="domain_sessionid", package="web")
+def broken(sessions_this_run):
+    raise ValueError("no cheese [today]")
+"""
+
+
+class Shop:
+    """A project with three small days of events, and calls of the command line on it."""
+
+    def __init__(self, folder: Path, windrow: Windrow, spark: SparkSession) -> None:
+        self.folder, self._windrow, self._spark = folder, windrow, spark
+
+    def __call__(self, command: str, *arguments: str) -> Outcome:
+        place = ("--project-dir", str(self.folder))
+        return self._windrow(command, *arguments, *place, spark=self._spark)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, windrow: Windrow, spark: SparkSession) -> Shop:
+    folder = tmp_path_factory.mktemp("cli") / "shop"
+    windrow("init", str(folder))
+    shop = Shop(folder, windrow, spark)
+    sizes = ("--start", "2024-01-01", "--days", "2", "--events-per-day", "60")
+    outcome = shop("generate", *sizes, "--output", str(folder / "events"), "--json")
+    assert outcome.document.keys() == {"path", "format", "events", "seconds"}
+    assert outcome.document["events"] == 120
+    return shop
+
+
+@pytest.fixture(scope="module")
+def first_run(shop: Shop) -> Outcome:
+    return shop("run", "--now", "2024-01-03", "--json", "--log-format", "json")
+
+
+def test_generate_does_not_write_over_what_is_there(shop: Shop) -> None:
+    outcome = shop("generate", "--output", str(shop.folder / "events"))
+    assert outcome.exit_code == 2
+    assert "is there already" in outcome.err
+
+
+def test_generate_suggests_the_hard_case_that_was_meant(shop: Shop) -> None:
+    outcome = shop("generate", "--hard-case", "duplicate", "--output", str(shop.folder / "more"))
+    assert outcome.exit_code == 2
+    assert "Did you mean 'duplicates'?" in outcome.err
+
+
+def test_a_plan_writes_nothing(shop: Shop) -> None:
+    before = sorted(shop.folder.rglob("*"))
+    (plan,) = shop("plan", "--now", "2024-01-03", "--json").document["packages"]
+    assert (plan["state"], plan["upper_limit"]) == ("first_run", "2024-01-03T00:00:00.000000Z")
+    assert sorted(shop.folder.rglob("*")) == before
+
+
+def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcome) -> None:
+    assert first_run.exit_code == 0
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert run["outcome"] == "succeeded"
+    assert {model["outcome"] for model in run["models"]} == {"succeeded"}
+    steps = [json.loads(line) for line in first_run.err.splitlines()]
+    assert {"events", "page_views", "daily_pages"} <= {
+        step["step"] for step in steps if step["status"] == "done"
+    }
+
+
+def test_a_status_knows_the_run_that_was(shop: Shop, first_run: Outcome) -> None:
+    (status,) = shop("status", "--now", "2024-01-03", "--json").document["packages"]
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert [record["run_id"] for record in status["last_runs"]] == [run["run_id"]]
+    assert set(status["manifest"].values()) == {run["reached"]}
+    assert status["state"] == "standard"
+
+
+def test_the_doctor_finds_everything_fine_and_leaves_nothing_behind(
+    shop: Shop, first_run: Outcome
+) -> None:
+    before = sorted((shop.folder / "warehouse").rglob("*"))
+    outcome = shop("doctor", "--json")
+    assert [check for check in outcome.document["checks"] if not check["is_fine"]] == []
+    assert outcome.exit_code == 0
+    assert sorted((shop.folder / "warehouse").rglob("*")) == before
+
+
+def test_the_doctor_says_what_is_wrong_with_the_events(shop: Shop, tmp_path: Path) -> None:
+    vars = json.dumps({"web": {"events": {"path": str(tmp_path / "none")}}})
+    outcome = shop("doctor", "--vars", vars)
+    assert outcome.exit_code == 1
+    assert "✗ events of web: Cannot read the events" in outcome.out
+
+
+def test_the_doctor_ends_with_2_on_a_wrong_configuration(shop: Shop) -> None:
+    outcome = shop("doctor", "--vars", "web: {backfil_limit_days: 2}")
+    assert outcome.exit_code == 2
+    assert "✗ configuration" in outcome.out
+
+
+def test_a_failed_model_ends_the_run_with_exit_code_1(shop: Shop, first_run: Outcome) -> None:
+    model = shop.folder / "models" / "broken.py"
+    model.write_text(BROKEN_MODEL)
+    try:
+        outcome = shop("run", "--now", "2024-01-03", "--select", "broken")
+    finally:
+        model.unlink()
+    assert outcome.exit_code == 1
+    assert "✗ broken" in outcome.out
+    assert "broken failed: no cheese [today]" in outcome.out
+    assert "web: failed in" in outcome.out

@@ -1,0 +1,173 @@
+"""The JSON documents: their keys are a contract, their instants are ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+from windrow.doctor import Check
+from windrow.plan import ReadEstimate
+from windrow.report.documents import (
+    checks_document,
+    error_document,
+    models_document,
+    moment,
+    plans_document,
+    runs_document,
+    statuses_document,
+    step_document,
+)
+from windrow.run import Step
+
+from .values import (
+    MODELS,
+    a_failed_result,
+    a_lease,
+    a_plan,
+    a_result,
+    a_status,
+    at,
+)
+
+RUN_KEYS = {
+    *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
+    *("models", "counts", "nothing_because", "is_caught_up", "undone", "seconds"),
+}
+MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
+
+
+def test_a_run_document_has_exactly_its_documented_keys() -> None:
+    document = runs_document({"web": [a_result()]})
+    assert document.keys() == {"packages"}
+    (package,) = document["packages"]
+    assert package.keys() == {"package", "runs"}
+    (run,) = package["runs"]
+    assert run.keys() == RUN_KEYS
+    assert all(outcome.keys() == MODEL_KEYS for outcome in run["models"])
+
+
+def test_a_run_document_tells_state_window_and_rows() -> None:
+    (run,) = runs_document({"web": [a_result()]})["packages"][0]["runs"]
+    assert (run["state"], run["state_number"]) == ("standard", 4)
+    assert run["lower_limit"] == "2024-03-05T18:00:00.000000Z"
+    assert run["reached"] == "2024-03-06T23:00:00.000000Z"
+    assert run["models"][0]["name"] == "snowplow_web_page_views"
+    assert run["models"][0]["rows"] == 1200
+
+
+def test_a_run_that_did_nothing_has_the_same_keys() -> None:
+    plan = replace(a_plan(), nothing_because="there is no usable event.")
+    nothing = replace(
+        a_result(), run_id=None, plan=plan, outcome="nothing_to_do", models=(), counts=None
+    )
+    (run,) = runs_document({"web": [nothing]})["packages"][0]["runs"]
+    assert run.keys() == RUN_KEYS
+    assert (run["run_id"], run["models"], run["counts"]) == (None, [], {})
+    assert run["nothing_because"] == "there is no usable event."
+
+
+def test_a_failed_model_keeps_its_error() -> None:
+    (run,) = runs_document({"web": [a_failed_result()]})["packages"][0]["runs"]
+    assert [outcome["error"] for outcome in run["models"]] == [
+        "no such column [x]",
+        "reads page_views, which failed",
+    ]
+
+
+def test_a_plan_document_has_exactly_its_documented_keys() -> None:
+    (plan,) = plans_document([a_plan()])["packages"]
+    assert plan.keys() == {
+        *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
+        *("models", "tracked", "nothing_because", "gap", "reads"),
+    }
+    assert plan["gap"] is None
+    assert plan["models"] == ["snowplow_web_page_views", "snowplow_web_users"]
+
+
+def test_a_plan_document_tells_what_would_be_read() -> None:
+    plan = replace(a_plan(), reads=ReadEstimate(files=3, bytes=1_234_567))
+    assert plans_document([plan])["packages"][0]["reads"] == {"files": 3, "bytes": 1_234_567}
+
+
+def test_a_plan_over_a_gap_names_both_its_ends() -> None:
+    (plan,) = plans_document([replace(a_plan(), gap=(at(1), at(5)))])["packages"]
+    assert plan["gap"] == ["2024-03-01T00:00:00.000000Z", "2024-03-05T00:00:00.000000Z"]
+
+
+def test_a_status_document_has_exactly_its_documented_keys() -> None:
+    (status,) = statuses_document([replace(a_status(), lease=a_lease())])["packages"]
+    assert status.keys() == {
+        *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
+        *("nothing_because", "problem", "manifest", "out_of_sync", "quarantined"),
+        *("lease", "is_running", "last_runs"),
+    }
+    assert status["lease"].keys() == {
+        *("run_id", "host", "pid", "started_at", "lease_until", "lower_limit", "upper_limit"),
+    }
+    assert status["last_runs"][0].keys() == {
+        *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
+        *("now", "started_at", "finished_at", "models", "counts", "error"),
+    }
+    assert status["manifest"]["snowplow_web_users"] == "2024-03-06T00:00:00.000000Z"
+
+
+def test_a_status_without_a_plan_has_the_same_keys() -> None:
+    broken = replace(a_status(), plan=None, problem="The events cannot be used.")
+    whole = statuses_document([a_status()])["packages"][0]
+    (status,) = statuses_document([broken])["packages"]
+    assert status.keys() == whole.keys()
+    assert (status["state"], status["problem"]) == (None, "The events cannot be used.")
+
+
+def test_a_models_document_tells_frames_from_settings_and_stored_from_this_run() -> None:
+    (package,) = models_document({"web": MODELS})["packages"]
+    assert [member.keys() for member in package["models"]] == [
+        {"name", "table", "kind", "key", "date", "tags", "inputs", "path", "description"}
+    ] * 2
+    assert package["models"][0]["inputs"] == [{"name": "events", "is_stored": False}]
+    assert package["models"][1]["inputs"] == [
+        {"name": "page_views", "is_stored": False},
+        {"name": "users", "is_stored": True},
+    ]
+
+
+def test_a_doctor_document_is_fine_only_when_every_check_is() -> None:
+    checks = [Check("Java", True, "17"), Check("Spark", False, "no", exit_code=1)]
+    document = checks_document(checks)
+    assert document["is_fine"] is False
+    assert document["checks"][0] == {"name": "Java", "is_fine": True, "detail": "17"}
+
+
+def test_an_error_document_names_type_message_and_exit_code() -> None:
+    assert error_document("UsageError", "No model matches 'x'.", 2) == {
+        "error": {"type": "UsageError", "message": "No model matches 'x'.", "exit_code": 2}
+    }
+
+
+def test_a_step_document_has_exactly_its_documented_keys() -> None:
+    assert step_document(Step("users", "done", rows=3, seconds=0.5), "web", at(7)) == {
+        "time": "2024-03-07T00:00:00.000000Z",
+        "package": "web",
+        "step": "users",
+        "status": "done",
+        "rows": 3,
+        "seconds": 0.5,
+        "detail": "",
+    }
+
+
+def test_moments_are_utc_whatever_their_zone() -> None:
+    there = datetime(2024, 3, 7, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    assert moment(there) == "2024-03-06T23:30:00.000000Z"
+    assert moment(None) is None
+
+
+def test_every_document_can_be_written_as_json() -> None:
+    documents = [
+        runs_document({"web": [a_result(), a_failed_result()]}),
+        plans_document([a_plan()]),
+        statuses_document([replace(a_status(), lease=a_lease())]),
+        models_document({"web": MODELS}),
+    ]
+    assert json.loads(json.dumps(documents)) == documents

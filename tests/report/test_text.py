@@ -1,0 +1,188 @@
+"""The text reports, on literal values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from windrow.doctor import Check
+from windrow.limits import Limits, State
+from windrow.plan import ReadEstimate
+from windrow.report import words
+from windrow.report.text import (
+    check_text,
+    models_text,
+    plans_text,
+    runs_text,
+    statuses_text,
+)
+
+from .values import (
+    MODELS,
+    a_failed_result,
+    a_lease,
+    a_plan,
+    a_result,
+    a_status,
+    at,
+)
+
+
+def shown(text: RenderableType) -> list[str]:
+    console = Console(file=StringIO(), width=160)
+    console.print(text)
+    assert isinstance(console.file, StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_a_run_tells_what_it_took_in_left_out_and_how_far_it_came() -> None:
+    assert shown(runs_text({"web": [a_result()]})) == [
+        "web: succeeded in 12.3 s (run 20240307T000000-ab12cd34)",
+        "  Took in 2,010 events of 180 sessions.",
+        "  Rows: page_views 1,200, users 80.",
+        "  Left out: 21 events without a session id, 1 event sent too late and 20 duplicates.",
+        "  Quarantined: 1 session; later events of theirs are left out.",
+        "  Reached 2024-03-06 23:00:00.",
+    ]
+
+
+def test_a_run_that_is_not_caught_up_says_how_to_go_on() -> None:
+    lines = shown(runs_text({"web": [replace(a_result(), is_caught_up=False)]}))
+    assert lines[-1] == "  More is left: run again or use --until-caught-up."
+
+
+def test_a_run_without_anything_new_says_since_when() -> None:
+    lines = shown(runs_text({"web": [replace(a_result(), reached=at(6))]}))
+    assert "  There was no event after 2024-03-06 00:00:00, where the last run had ended." in lines
+
+
+def test_a_run_that_did_nothing_says_why() -> None:
+    plan = replace(a_plan(), nothing_because="start_date is in the future.")
+    nothing = replace(a_result(), run_id=None, plan=plan, outcome="nothing_to_do")
+    assert shown(runs_text({"web": [nothing]})) == [
+        "web: nothing to do",
+        "  Why: start_date is in the future.",
+    ]
+
+
+def test_a_failed_run_names_the_model_and_shows_brackets_in_its_error() -> None:
+    lines = shown(runs_text({"web": [a_failed_result()]}))
+    assert lines[0].startswith("web: failed in")
+    assert "  page_views failed: no such column [x]" in lines
+    assert "  users skipped: reads page_views, which failed" in lines
+
+
+def test_a_run_that_undid_a_killed_one_says_so() -> None:
+    lines = shown(runs_text({"web": [replace(a_result(), undone=("20240306T000000-dead",))]}))
+    assert lines[1] == "  Run 20240306T000000-dead had been killed half-way and was undone first."
+
+
+def test_a_plan_tells_state_window_and_models() -> None:
+    assert shown(plans_text([a_plan()])) == [
+        "web on dev",
+        "  Standard incremental run",
+        "  Processing data between 2024-03-05 18:00:00 and 2024-03-07 00:00:00",
+        "  Would run 2 models: page_views, users.",
+    ]
+
+
+def test_a_plan_over_a_gap_says_what_it_skips() -> None:
+    lines = shown(plans_text([replace(a_plan(), gap=(at(1), at(5)))]))
+    gap = "there is no usable event between 2024-03-01 00:00:00 and 2024-03-05 00:00:00."
+    assert f"  Skips a gap: {gap}" in lines
+
+
+def test_a_plan_without_anything_to_do_names_no_window() -> None:
+    plan = replace(a_plan(), nothing_because="there is no usable event after 2024-03-06.")
+    assert shown(plans_text([plan])) == [
+        "web on dev",
+        "  Standard incremental run",
+        "  Nothing to do: there is no usable event after 2024-03-06.",
+    ]
+
+
+def test_a_plan_says_what_it_would_read_when_it_knows() -> None:
+    plan = replace(a_plan(), reads=ReadEstimate(files=3, bytes=1_234_567))
+    assert "  Would read 3 files, 1.2 MB." in shown(plans_text([plan]))
+
+
+def test_a_status_tells_next_window_manifest_quarantine_and_last_runs() -> None:
+    lines = shown(statuses_text([a_status()]))
+    assert lines[:6] == [
+        "web on dev",
+        "  Next run: Standard incremental run",
+        "  Processing data between 2024-03-05 18:00:00 and 2024-03-07 00:00:00",
+        "  Manifest: all 2 models at 2024-03-06 00:00:00.",
+        "  Quarantine: 1 session.",
+        "",
+    ]
+    assert " ".join(lines[-1].split()) == (
+        "20240306T000000-ab12cd34 succeeded first run "
+        "2024-03-04 00:00 to 2024-03-06 00:00 2,010 1,280 1 min 5 s"
+    )
+
+
+def test_a_status_lists_models_that_are_out_of_sync() -> None:
+    positions = {"snowplow_web_page_views": at(6), "snowplow_web_users": at(5)}
+    plan = replace(
+        a_plan(),
+        positions=positions,
+        limits=Limits(State.OUT_OF_SYNC, at(4, 18), at(6), at(5), at(6)),
+    )
+    lines = shown(statuses_text([replace(a_status(), positions=positions, plan=plan)]))
+    assert "  Next run: Models out of sync: catching up" in lines
+    assert "  Manifest: 2024-03-06 00:00:00 snowplow_web_page_views." in lines
+    assert "  Manifest: 2024-03-05 00:00:00 snowplow_web_users." in lines
+    assert "  Out of sync: snowplow_web_users." in lines
+
+
+def test_a_status_shows_the_problem_that_prevents_a_plan() -> None:
+    broken = replace(a_status(), plan=None, problem="The events cannot be used.")
+    assert "  No run is possible: The events cannot be used." in shown(statuses_text([broken]))
+
+
+@pytest.mark.parametrize(
+    ("is_running", "line"),
+    [
+        (
+            True,
+            "  Running since 2024-03-07 00:00:00 by process 4711 on host-1 "
+            "(run 20240307T000000-dead0000).",
+        ),
+        (
+            False,
+            "  Run 20240307T000000-dead0000, begun 2024-03-07 00:00:00 by process 4711 on host-1, "
+            "was killed: the next run undoes it first.",
+        ),
+    ],
+)
+def test_a_status_tells_a_running_run_from_a_killed_one(is_running: bool, line: str) -> None:
+    status = replace(a_status(), lease=a_lease(), is_running=is_running)
+    assert shown(statuses_text([status]))[1] == line
+
+
+def test_models_are_listed_with_kind_key_inputs_and_tags() -> None:
+    header, _, *rows = shown(models_text({"web": MODELS}))
+    assert header.split() == ["model", "package", "kind", "key", "reads", "tags"]
+    assert rows[1].split() == [
+        *("users", "web", "incremental", "domain_userid"),
+        *("page_views,", "users", "(stored)", "nightly"),
+    ]
+
+
+def test_a_check_says_whether_it_is_fine() -> None:
+    assert shown(check_text(Check("Java", True, "17"))) == ["✓ Java: 17"]
+    assert shown(check_text(Check("Java", False, "none [x]", 1))) == ["✗ Java: none [x]"]
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [words.duration(s) for s in (0.44, 12.34, 125.2)] == ["0.4 s", "12.3 s", "2 min 5 s"]
+    assert [words.size(n) for n in (512, 1_234_567)] == ["512 bytes", "1.2 MB"]
+    assert [words.count(n, "row") for n in (0, 1, 2010)] == ["0 rows", "1 row", "2,010 rows"]
+    assert [words.share(1, 3), words.share(0, 0)] == ["33 %", "-"]
+    assert [words.listed(w) for w in (["a"], ["a", "b"], ["a", "b", "c"])] == [
+        *("a", "a and b", "a, b and c"),
+    ]

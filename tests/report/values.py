@@ -1,0 +1,127 @@
+"""Literal plans, runs and states, made without Spark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import DataFrame
+
+from windrow.ledger import Holder, Lease, ModelOutcome, RunRecord
+from windrow.limits import Limits, State
+from windrow.model import Model, model, stored
+from windrow.plan import Plan
+from windrow.run import RunResult
+from windrow.status import PackageStatus
+
+
+@model(key="page_view_id", date="start_tstamp")
+def page_views(events: DataFrame, settings: object) -> DataFrame:
+    """One row per page view."""
+    return events
+
+
+@model(key="domain_userid", tags=["nightly"])
+def users(page_views: DataFrame, known: DataFrame = stored("users")) -> DataFrame:
+    """One row per user."""
+    return page_views
+
+
+MODELS: tuple[Model, ...] = tuple(
+    replace(member, package="web", prefix="snowplow_web_") for member in (page_views, users)
+)
+
+
+def at(day: int, hour: int = 0) -> datetime:
+    return datetime(2024, 3, day, hour, tzinfo=UTC)
+
+
+def a_plan() -> Plan:
+    return Plan(
+        package="web",
+        target="dev",
+        now=at(7),
+        limits=Limits(State.STANDARD, at(5, 18), at(7), at(6), at(7)),
+        models=MODELS,
+        tracked=("snowplow_web_page_views", "snowplow_web_users"),
+        positions={"snowplow_web_page_views": at(6), "snowplow_web_users": at(6)},
+    )
+
+
+def a_result() -> RunResult:
+    return RunResult(
+        run_id="20240307T000000-ab12cd34",
+        plan=a_plan(),
+        outcome="succeeded",
+        models=(
+            ModelOutcome("snowplow_web_page_views", "succeeded", 1200, 3.1),
+            ModelOutcome("snowplow_web_users", "succeeded", 80, 1.5),
+        ),
+        counts={
+            "events": 2010,
+            "sessions": 180,
+            "window_without_session": 21,
+            "window_too_late": 1,
+            "window_other_app": 0,
+            "duplicates": 20,
+            "quarantined": 1,
+        },
+        reached=at(6, 23),
+        seconds=12.34,
+    )
+
+
+def a_failed_result() -> RunResult:
+    return replace(
+        a_result(),
+        outcome="failed",
+        models=(
+            ModelOutcome("snowplow_web_page_views", "failed", None, 3.1, "no such column [x]"),
+            ModelOutcome("snowplow_web_users", "skipped", error="reads page_views, which failed"),
+        ),
+    )
+
+
+def a_status() -> PackageStatus:
+    return PackageStatus(
+        package="web",
+        target="dev",
+        positions=a_plan().positions,
+        plan=a_plan(),
+        problem=None,
+        quarantined=1,
+        lease=None,
+        is_running=False,
+        last_runs=(a_record(),),
+    )
+
+
+def a_record() -> RunRecord:
+    result = a_result()
+    return RunRecord(
+        run_id="20240306T000000-ab12cd34",
+        package="web",
+        outcome="succeeded",
+        started_at=at(6),
+        finished_at=at(6) + timedelta(seconds=65),
+        clock=at(6),
+        state="first_run",
+        lower_limit=at(4),
+        upper_limit=at(6),
+        reached=at(5, 23),
+        models=result.models,
+        counts=dict(result.counts or {}),
+    )
+
+
+def a_lease() -> Lease:
+    return Lease(
+        package="web",
+        run_id="20240307T000000-dead0000",
+        holder=Holder("host-1", 4711),
+        started_at=at(7),
+        lease_until=at(7, 1),
+        state="standard",
+        lower_limit=at(5, 18),
+        upper_limit=at(7),
+    )

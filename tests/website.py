@@ -1,0 +1,168 @@
+"""A little website for tests: literal events in, runs at pinned clocks, rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow import Project, RunResult
+from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
+from windrow.workspace import Workspace
+
+Event = dict[str, Any]
+
+SCHEMA = ", ".join(
+    f"`{name}` {'string' if kind == 'timestamp' else kind}"
+    for name, kind in {
+        **STANDARD_COLUMNS,
+        **{entity.name: entity.type for entity in ENTITY_COLUMNS},
+    }.items()
+)
+CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0"
+
+
+def at(text: str) -> datetime:
+    """`2024-01-10 10:00` as an instant; UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def event(
+    event_id: str,
+    session: str | None,
+    when: str,
+    name: str = "page_view",
+    *,
+    page: str | None = None,
+    cookie: str | None = "cookie",
+    delay: timedelta = timedelta(0),
+    **columns: Any,
+) -> Event:
+    """An event collected at `when`, made `delay` earlier on the device."""
+    collected = at(when)
+    created = collected - delay
+    return {
+        "event_id": event_id,
+        "domain_sessionid": session,
+        "domain_userid": cookie,
+        "event_name": name,
+        "event": name if name in ("page_view", "page_ping") else "unstruct",
+        "app_id": "shop",
+        "platform": "web",
+        "collector_tstamp": collected,
+        "derived_tstamp": created,
+        "dvce_created_tstamp": created,
+        "dvce_sent_tstamp": collected,
+        "etl_tstamp": collected,
+        "load_tstamp": collected,
+        "domain_sessionidx": 1,
+        "network_userid": "network",
+        "useragent": CHROME,
+        "page_url": "https://shop.example/home",
+        WEB_PAGE.name: [{"id": page}] if page else None,
+        **columns,
+    }
+
+
+def event_frame(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
+    """The events as a source table has them."""
+    names = [*STANDARD_COLUMNS, *(entity.name for entity in ENTITY_COLUMNS)]
+    rows = [tuple(_value(row.get(name)) for name in names) for row in events]
+    frame = spark.createDataFrame(rows, SCHEMA)
+    return frame.select(
+        *(
+            F.col(name).cast("timestamp")
+            if STANDARD_COLUMNS.get(name) == "timestamp"
+            else F.col(name)
+            for name in names
+        )
+    )
+
+
+def _value(value: Any) -> Any:
+    return f"{value:%Y-%m-%d %H:%M:%S.%f}Z" if isinstance(value, datetime) else value
+
+
+class Site:
+    """A project with the web package over events that arrive as the test goes on."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        *,
+        format: str = "iceberg",
+        target: str = "dev",
+        **options: Any,
+    ) -> None:
+        self.spark, self.folder = spark, folder
+        folder.mkdir(parents=True, exist_ok=True)
+        web = {"start_date": "2024-01-01", **options}
+        (folder / "windrow.yml").write_text(
+            yaml.safe_dump(
+                {
+                    "name": "site",
+                    "target": target,
+                    "targets": {
+                        name: {"warehouse": "./warehouse", "format": format}
+                        for name in ("dev", "prod")
+                    },
+                    "events": {"path": "./events"},
+                    "packages": {"web": web},
+                }
+            )
+        )
+
+    def arrive(self, *events: Event) -> None:
+        """Events are loaded."""
+        frame = event_frame(self.spark, events).coalesce(1)
+        frame.write.mode("append").parquet(str(self.folder / "events"))
+
+    def project(self, vars: Mapping[str, Any] | None = None) -> Project:
+        return Project.load(self.folder, spark=self.spark, vars=vars)
+
+    def run(self, now: str, vars: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
+        return self.project(vars).run("web", now=at(now), **options)
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.project().workspace("web")
+
+    def table(self, name: str) -> DataFrame:
+        """A derived table, or one of the manifests, by its short name."""
+        ws = self.workspace
+        base = {"lifecycle": ws.lifecycle, "quarantine": ws.quarantine, "manifest": ws.manifest}
+        return ws.tables.read(base.get(name) or ws.table(ws.model(name)))
+
+    def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
+        """The columns of all rows, sorted; instants as text."""
+        return rows(self.table(name).select(*columns))
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """All rows, sorted; instants as text without trailing zeros."""
+    text = frame.select(
+        *(
+            F.date_format(name, "yyyy-MM-dd HH:mm:ss.SSS").alias(name)
+            if kind == "timestamp"
+            else F.col(name)
+            for name, kind in frame.dtypes
+        )
+    )
+    found = [tuple(_plain(value) for value in row) for row in text.collect()]
+    return sorted(found, key=repr)
+
+
+def _plain(value: Any) -> Any:
+    return value.removesuffix(".000") if isinstance(value, str) else value
+
+
+def contents(site: Site) -> dict[str, list[tuple[Any, ...]]]:
+    """Every table, but not when each row was made: what any split into runs must agree on."""
+    names = ("page_views", "sessions", "users", "user_mapping", "lifecycle", "quarantine")
+    return {name: rows(site.table(name).drop("model_tstamp")) for name in names}
