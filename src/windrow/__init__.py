@@ -15,8 +15,9 @@ from windrow.limits import Limits, State
 from windrow.model import Model, model, stored
 from windrow.plan import Plan
 from windrow.project import Project
-from windrow.run import RunResult, Step
+from windrow.run import RunResult
 from windrow.status import PackageStatus
+from windrow.steps import Step
 
 __version__ = "0.1.0"
 

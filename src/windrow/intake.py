@@ -45,6 +45,8 @@ class Intake:
 
     sessions: DataFrame
     """As `Sessions.this_run`, with the user ids that the events carry."""
+    continued: DataFrame
+    """As `Sessions.continued`."""
     users: DataFrame
     """domain_userid of everyone who has one of these sessions, or had it until now."""
     events: DataFrame
@@ -67,11 +69,9 @@ class Intake:
 def take_in(
     ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
 ) -> Intake:
-    """Find the sessions that the window touches, gather their events, and record the sessions."""
+    """Find the sessions that the window touches, and gather their events."""
     sessions = _find_sessions(ws, source, limits)
-    intake = _gather_events(ws, source, sessions, event_columns)
-    _record_sessions(ws, sessions.continued, intake)
-    return intake
+    return _gather_events(ws, source, sessions, event_columns)
 
 
 def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
@@ -184,6 +184,7 @@ def _gather_events(
         reached = max(filter(None, (reached, sessions.reached)), default=None)
     return Intake(
         sessions=with_users,
+        continued=sessions.continued,
         users=settled(users.where(F.col("domain_userid").isNotNull()).distinct()),
         events=unique,
         reached=reached,
@@ -226,8 +227,9 @@ def _days_of_moved(continued: DataFrame) -> list[date]:
     return [row["day"] for row in days.distinct().collect()]
 
 
-def _record_sessions(ws: Workspace, continued: DataFrame, intake: Intake) -> None:
+def record_sessions(ws: Workspace, intake: Intake) -> None:
     """Bring the sessions into the lifecycle manifest, and the over-long ones into quarantine."""
+    continued = intake.continued
     users = intake.sessions.select("session_id", F.col("domain_userid").alias("user_of_events"))
     rows = settled(
         continued.join(users, "session_id", how="left")

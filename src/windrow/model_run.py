@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import RLock
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -38,6 +39,7 @@ class ModelRun:
     now: datetime
     reference: ReferenceFrames
     rows: dict[str, DataFrame] = field(default_factory=dict)
+    locks: dict[str, RLock] = field(default_factory=dict)
     versions_before: dict[str, str | None] = field(default_factory=dict)
 
     def run(self, member: Model) -> int:
@@ -76,6 +78,10 @@ class ModelRun:
 
     def rows_of(self, member: Model) -> DataFrame:
         """The model's rows of this run, computed once."""
+        with self.locks.setdefault(member.name, RLock()):
+            return self._computed(member)
+
+    def _computed(self, member: Model) -> DataFrame:
         if member.name not in self.rows:
             rows = member(
                 **{name: self._input(member, source) for name, source in member.inputs.items()}

@@ -20,9 +20,10 @@ from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, make_plan, with_reads
-from windrow.run import Listener, RunResult
+from windrow.run import RunResult
 from windrow.selection import select as selected
 from windrow.status import PackageStatus, package_status
+from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,26 +19,17 @@ from datetime import UTC, datetime
 from windrow import manifest
 from windrow.errors import LockedError
 from windrow.events import Source
-from windrow.intake import reached_by, take_in
+from windrow.intake import reached_by, record_sessions, take_in
 from windrow.ledger import Lease, ModelOutcome, RunRecord, has_committed, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
-from windrow.model_run import ModelRun, event_columns, keep, start_models
+from windrow.model_run import event_columns, keep, start_models
 from windrow.plan import Plan, checked_source, make_plan
 from windrow.refresh import check_refresh, empty_tables
 from windrow.selection import select as selected
+from windrow.side_by_side import first_line, run_models
+from windrow.steps import Listener, Step
 from windrow.workspace import Workspace
-
-
-@dataclass(frozen=True)
-class Step:
-    """Something a run has begun or finished; what a progress display shows."""
-
-    name: str
-    status: str
-    rows: int | None = None
-    seconds: float = 0.0
-    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,9 +54,6 @@ class RunResult:
     def has_failed(self) -> bool:
         """True when a model failed."""
         return self.outcome == "failed"
-
-
-Listener = Callable[[Step], None]
 
 
 def run(
@@ -163,7 +151,7 @@ def _undone_on_error(ws: Workspace, lease: Lease, now: datetime) -> Iterator[Non
     except BaseException as error:
         if ws.ledger.is_ours(lease) and not has_committed(ws.tables, ws.manifest, lease.run_id):
             undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
-            _end_killed(ws, lease, "undone", f"{type(error).__name__}: {_first_line(error)}")
+            _end_killed(ws, lease, "undone", f"{type(error).__name__}: {first_line(error)}")
         raise
 
 
@@ -202,7 +190,13 @@ def _carry_out(
 
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)
     try:
-        outcomes = _run_models(models, plan.models, lease.run_id, listener)
+        outcomes = run_models(
+            models,
+            plan.models,
+            lease.run_id,
+            listener,
+            beside=lambda: record_sessions(ws, intake),
+        )
     finally:
         intake.release()
 
@@ -232,39 +226,6 @@ def _carry_out(
 def _is_last(limits: Limits) -> bool:
     """True when a run with these limits leaves nothing for another one at the same clock."""
     return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
-
-
-def _run_models(
-    models: ModelRun, chosen: Sequence[Model], run_id: str, listener: Listener
-) -> list[ModelOutcome]:
-    """Run the models in order; what reads a failed model is skipped, the others go on."""
-    models.remember_versions(chosen)
-    outcomes: list[ModelOutcome] = []
-    failed: set[str] = set()
-    for member in chosen:
-        blocking = sorted(member.parents & failed)
-        if blocking:
-            failed.add(member.name)
-            reason = f"reads {', '.join(blocking)}, which failed"
-            outcomes.append(ModelOutcome(member.full_name, "skipped", error=reason))
-            listener(Step(member.name, "skipped", detail=reason))
-            continue
-        began = time.monotonic()
-        listener(Step(member.name, "started"))
-        try:
-            rows = models.run(member)
-        except Exception as error:
-            failed.add(member.name)
-            undo(models.ws.tables, run_id, [models.ws.table(member)])
-            text = _first_line(error)
-            seconds = time.monotonic() - began
-            outcomes.append(ModelOutcome(member.full_name, "failed", None, seconds, text))
-            listener(Step(member.name, "failed", seconds=seconds, detail=text))
-        else:
-            seconds = time.monotonic() - began
-            outcomes.append(ModelOutcome(member.full_name, "succeeded", rows, seconds))
-            listener(Step(member.name, "done", rows=rows, seconds=seconds))
-    return outcomes
 
 
 def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
@@ -320,8 +281,3 @@ def run_until_caught_up(
         results.append(result)
         if result.outcome != "succeeded" or result.is_caught_up:
             return results
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

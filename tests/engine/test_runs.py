@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 from website import Site, at, event
 from windrow import LockedError, RefusedError, SourceError, State
 from windrow.ledger import Holder, Ledger
-from windrow.run import Step, run
+from windrow.run import run
+from windrow.steps import Step
 
 RAISING_MODEL = """
 from windrow import model

@@ -18,7 +18,7 @@ from windrow.report.documents import (
     statuses_document,
     step_document,
 )
-from windrow.run import Step
+from windrow.steps import Step
 
 from .values import (
     MODELS,

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from windrow.report.progress import JsonLines, Lines, Live, Progress
-from windrow.run import Step
+from windrow.steps import Step
 
 from .values import at
 

@@ -28,7 +28,7 @@ from windrow.errors import ConfigError, UsageError, WindrowError
 from windrow.project import Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
-from windrow.run import Step
+from windrow.steps import Step
 
 INTERRUPTED = 130
 

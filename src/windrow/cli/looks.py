@@ -8,8 +8,8 @@ from windrow.cli.runs import Exclude, Now, Package, Select
 from windrow.cli.values import joined, parsed_now
 from windrow.report.documents import checks_document, models_document, statuses_document
 from windrow.report.text import check_text, models_text, statuses_text
-from windrow.run import Step
 from windrow.selection import select as selected
+from windrow.steps import Step
 
 
 def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:

@@ -22,7 +22,7 @@ from windrow.errors import ConfigError, UsageError
 from windrow.project import Project
 from windrow.report import words
 from windrow.report.demo import demo_document, demo_text
-from windrow.run import Step
+from windrow.steps import Step
 from windrow.templates import project_files, write_files
 
 

@@ -15,7 +15,8 @@ from windrow.demo.events import GenerateOptions, generate, write
 from windrow.demo.hard_cases import LATE_LOAD_HOURS
 from windrow.errors import UsageError
 from windrow.project import Project
-from windrow.run import Listener, RunResult
+from windrow.run import RunResult
+from windrow.steps import Listener
 from windrow.templates import demo_files, write_files
 from windrow.workspace import Workspace
 

@@ -11,8 +11,9 @@ from windrow.ledger import Lease, ModelOutcome, RunRecord
 from windrow.limits import State
 from windrow.model import Model, Stored
 from windrow.plan import Plan
-from windrow.run import RunResult, Step
+from windrow.run import RunResult
 from windrow.status import PackageStatus
+from windrow.steps import Step
 
 Document = dict[str, Any]
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from windrow.report import words
 from windrow.report.documents import step_document
-from windrow.run import Step
+from windrow.steps import Step
 
 _NAME_WIDTH = 22
 
@@ -67,11 +67,12 @@ class Lines(Silent):
 
 
 class Live(Lines):
-    """A line for each step that has ended, and under them a spinner for the one that goes on."""
+    """A line for each step that has ended, and under them a spinner for those that go on."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._package: str | None = None
+        self._running: dict[str, str] = {}
         self._bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -93,10 +94,11 @@ class Live(Lines):
 
     def __call__(self, step: Step) -> None:
         if step.status == "started":
-            self._spin(step.detail or step.name)
-        elif step.status != "info":
-            # Between its steps a run takes its lease, commits and records.
-            self._spin(self._package)
+            self._running[step.name] = step.detail or step.name
+        else:
+            self._running.pop(step.name, None)
+        # Between its steps a run takes its lease, commits and records.
+        self._spin(", ".join(self._running.values()) or self._package)
         super().__call__(step)
 
     def begin(self, package: str, title: str) -> None:

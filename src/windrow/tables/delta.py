@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -48,19 +49,13 @@ class DeltaTables(SqlTables):
         indexed = indexed_columns(columns, partition_by)
         return {"delta.dataSkippingStatsColumns": ",".join(indexed)} if indexed else {}
 
-    def merge(
-        self,
-        table: TableName,
-        changes: DataFrame,
-        *,
-        key: Sequence[str],
-        bound: str | None = None,
-        insert: bool = True,
-    ) -> None:
-        # Delta would compute and copy the changes first, in case they differ the second time it
-        # reads them. The engine hands in rows that are settled already.
-        with self.setting("spark.databricks.delta.merge.materializeSource", "none"):
-            super().merge(table, changes, key=key, bound=bound, insert=insert)
+    @contextmanager
+    def commits_of(self, run_id: str) -> Iterator[None]:
+        # Before a merge Delta would compute and copy the changes, in case they differ the second
+        # time it reads them. The engine hands in rows that are settled already.
+        unchanging = self.setting("spark.databricks.delta.merge.materializeSource", "none")
+        with super().commits_of(run_id), unchanging:
+            yield
 
     def version(self, table: TableName) -> str | None:
         if not self.exists(table):
