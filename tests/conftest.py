@@ -27,6 +27,9 @@ SETTINGS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # A handful of rows is done before the code that would speed it up is compiled.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Tests run each piece of code a few times only: the optimizing compiler would not pay. Without
     # it the JVM's room for compiled code is so small that sweeping it takes most of the time.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m "

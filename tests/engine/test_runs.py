@@ -115,12 +115,15 @@ class PulledPlugError(BaseException):
 
 
 @pytest.mark.parametrize(
-    "last_step",
+    ("format", "last_step"),
     [
-        pytest.param("events", marks=pytest.mark.slow),
-        pytest.param("page_views", marks=pytest.mark.slow),
-        "sessions",
-        pytest.param("users", marks=pytest.mark.slow),
+        ("iceberg", "sessions"),
+        *(
+            pytest.param(format, step, marks=pytest.mark.slow)
+            for format in ("delta", "iceberg")
+            for step in ("events", "page_views", "users")
+        ),
+        pytest.param("delta", "sessions", marks=pytest.mark.slow),
     ],
 )
 def test_a_killed_run_is_undone_and_done_again(

@@ -128,17 +128,22 @@ class SqlTables(ABC):
             raise TableError(
                 f"Could not merge into {table}: expected a key of columns {names}, got {list(key)}."
             )
-        with refusals(table, "merge into"), _view(changes) as source:
-            text = sql.merge(
-                self.identifier(table),
-                source,
-                names,
-                key=key,
-                bound=bound,
-                has_tombstones=DELETED in changes.columns,
-                insert=insert,
-            )
-            self.spark.sql(text)
+        try:
+            with refusals(table, "merge into"), _view(changes) as source:
+                text = sql.merge(
+                    self.identifier(table),
+                    source,
+                    names,
+                    key=key,
+                    bound=bound,
+                    has_tombstones=DELETED in changes.columns,
+                    insert=insert,
+                )
+                self.spark.sql(text)
+        except TableError:
+            # Looked at only now, as loading the table's columns first would slow every merge down.
+            refuse_unknown(table, names, self.columns(table))
+            raise
 
     @contextmanager
     def commits_of(self, run_id: str) -> Iterator[None]:
@@ -165,18 +170,23 @@ class SqlTables(ABC):
 
 def with_columns(table: TableName, rows: DataFrame, stored: Columns) -> DataFrame:
     """The rows with exactly the stored columns; those they lack are null."""
-    for name in rows.columns:
-        if name not in stored:
-            raise TableError(
-                f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
-                "Add it with add_columns first."
-            )
+    refuse_unknown(table, rows.columns, stored)
     return rows.select(
         *(
             F.col(sql.quoted(name)) if name in rows.columns else F.lit(None).cast(type_).alias(name)
             for name, type_ in stored.items()
         )
     )
+
+
+def refuse_unknown(table: TableName, names: Sequence[str], stored: Columns) -> None:
+    """Stop at a column that the table does not have."""
+    for name in names:
+        if name not in stored:
+            raise TableError(
+                f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
+                "Add it with add_columns first."
+            )
 
 
 def number(table: TableName, version: str) -> int:
