@@ -55,7 +55,8 @@ A function in the project's `hooks.py` replaces a piece of ours, by name. It get
 ```python
 from pyspark.sql import Column, functions as F
 
-def filter_bots(default: Column) -> Column:            # true = keep
+
+def filter_bots(default: Column) -> Column:  # true = keep
     return default & ~F.col("useragent").contains("AcmeProbe")
 ```
 
