@@ -138,4 +138,9 @@ def test_our_list_has_the_values_of_the_earlier_table(read: Read, facts: str) ->
     with (FACTS / facts).open(encoding="utf-8", newline="") as file:
         size = sum(1 for _ in csv.DictReader(file))
     assert len(read()) == size
-    assert set(read()) == set(read(FACTS / facts))
+    # One letter of the earlier languages was damaged on its way; ours has it mended.
+    earlier = {
+        tuple(cell and cell.replace("Bokm?l", "Bokmål") for cell in row)
+        for row in read(FACTS / facts)
+    }
+    assert set(read()) == earlier

@@ -1,0 +1,94 @@
+"""Upserts: by key, exactly bounded, on both formats."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.days import day_ranges
+from windrow.errors import TableError
+from windrow.frames import frame_of, settled
+from windrow.tables import TableName, Tables
+from windrow.upsert import Destination, Replaced, prepare, upsert
+
+COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
+TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
+
+
+def things(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
+    """Rows of id and day; the session of a row is its id's."""
+    return settled(
+        frame_of(
+            spark,
+            [(number, f"s{number}", f"{day} 10:00:00", day) for number, day in rows],
+            COLUMNS,
+        )
+    )
+
+
+def stored(tables: Tables) -> list[tuple[int, str]]:
+    rows = tables.read(TABLE.table).select("id", "seen_date").collect()
+    return sorted((row["id"], row["seen_date"].isoformat()) for row in rows)
+
+
+@pytest.fixture
+def filled(spark: SparkSession, tables: Tables) -> Tables:
+    prepare(tables, TABLE, COLUMNS, partition_by=["seen_date"])
+    first = things(
+        spark, (1, "2021-01-01"), (2, "2021-03-01"), (3, "2021-03-03"), (4, "2021-03-04")
+    )
+    upsert(tables, TABLE, first)
+    return tables
+
+
+def test_a_key_is_stored_once_however_far_its_day_moved(spark: SparkSession, filled: Tables):
+    changed = things(
+        spark, (1, "2021-03-05"), (2, "2021-03-02"), (3, "2021-03-07"), (5, "2021-03-08")
+    )
+    upsert(filled, TABLE, changed)
+    assert stored(filled) == [
+        (1, "2021-03-05"),
+        (2, "2021-03-02"),
+        (3, "2021-03-07"),
+        (4, "2021-03-04"),
+        (5, "2021-03-08"),
+    ]
+
+
+def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
+    sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
+    kept = things(spark, (3, "2021-03-03"))
+    upsert(filled, TABLE, kept, replaced=Replaced("session", sessions))
+    assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
+
+
+def test_only_the_days_of_the_search_are_looked_at(spark: SparkSession, filled: Tables):
+    search = day_ranges([date(2021, 3, 1)])
+    upsert(filled, TABLE, things(spark, (2, "2021-03-09"), (9, "2021-03-09")), search=search)
+    assert stored(filled)[1:] == [
+        (2, "2021-03-09"),
+        (3, "2021-03-03"),
+        (4, "2021-03-04"),
+        (9, "2021-03-09"),
+    ]
+
+
+def test_rows_without_a_forerunner_are_appended(spark: SparkSession, filled: Tables):
+    before = filled.history(TABLE.table)
+    upsert(filled, TABLE, things(spark, (7, "2021-04-01")))
+    newest = filled.history(TABLE.table)[0]
+    assert len(filled.history(TABLE.table)) == len(before) + 1
+    assert newest.operation in ("WRITE", "append")
+
+
+def test_a_column_that_came_later_is_added(spark: SparkSession, filled: Tables):
+    wider = {**COLUMNS, "note": "string"}
+    prepare(filled, TABLE, wider)
+    assert list(filled.columns(TABLE.table)) == list(wider)
+
+
+def test_a_column_of_another_type_needs_a_rebuild(filled: Tables):
+    with pytest.raises(TableError, match="--full-refresh"):
+        prepare(filled, TABLE, {**COLUMNS, "id": "string"})
