@@ -63,7 +63,7 @@ class ModelRun:
             return count
         if not self._has_new_events(member):
             return 0
-        if member.package == "" or not member.prefix:
+        if not member.prefix:
             _check_keys(member, rows)
         upsert(
             self.ws.tables,
@@ -121,21 +121,24 @@ class ModelRun:
 
     def _stored(self, reader: Model, source: Stored) -> DataFrame:
         owner = self.ws.model(source.model)
-        table = self.ws.table(owner)
-        if not self.ws.tables.exists(table):
-            columns = owner.columns_for(self.ws.settings)
-            if columns is None:
-                raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
-            return _empty(self.ws, columns)
+        whole = self._whole_table(reader, owner)
         if not source.before_this_run:
-            return self.ws.tables.read(table)
-        if self._lags(reader, owner):
-            # What the reader last saw is not known: to it, all of this run's rows are news.
-            return self.ws.tables.read(table).limit(0)
+            return whole
         before = self.versions_before.get(owner.name)
-        if before is None:
-            return self.ws.tables.read(table).limit(0)
-        return self.ws.tables.read(table, version=before)
+        if before is None or self._lags(reader, owner):
+            # What the reader last saw is not known: to it, all of this run's rows are news.
+            return whole.limit(0)
+        return self.ws.tables.read(self.ws.table(owner), version=before)
+
+    def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
+        """All stored rows of a model; none when its table does not exist yet."""
+        table = self.ws.table(owner)
+        if self.ws.tables.exists(table):
+            return self.ws.tables.read(table)
+        columns = owner.columns_for(self.ws.settings)
+        if columns is None:
+            raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
+        return frame_of(self.ws.spark, [], columns)
 
     def _lags(self, reader: Model, owner: Model) -> bool:
         return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
@@ -144,9 +147,7 @@ class ModelRun:
         """Stored rows of the model itself, of other sessions, on days near this run's."""
         destination = self.ws.destination(member)
         if not self.ws.tables.exists(destination.table):
-            columns = member.columns_for(self.ws.settings)
-            assert columns is not None
-            return _empty(self.ws, columns)
+            return self._whole_table(member, member)
         rows = stored_rows(self.ws.tables, destination, self._search(member))
         return rows.join(self._session_ids(), SESSION, how="left_anti")
 
@@ -157,12 +158,7 @@ class ModelRun:
         if own_table:
             stored = self.ws.spark.read.table(own_table)
         else:
-            table = self.ws.table(sessions)
-            if not self.ws.tables.exists(table):
-                columns = sessions.columns_for(self.ws.settings)
-                assert columns is not None
-                return _empty(self.ws, columns)
-            stored = self.ws.tables.read(table)
+            stored = self._whole_table(reader, sessions)
             stored = self._since_first_visit(reader, sessions, stored)
         return stored.join(self.intake.users, USER, how="left_semi")
 
@@ -180,7 +176,7 @@ class ModelRun:
         days = [*self.intake.days, *([first.date()] if first else [])]
         if not days:
             return stored
-        since = min(self.intake.days_around(before=1, after=0)[0].first, min(days))
+        since = day_ranges(days, before=1)[0].first
         return stored.where(
             (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
         )
@@ -192,7 +188,7 @@ class ModelRun:
 
     def remember_versions(self, models: Sequence[Model]) -> None:
         """Note what tables are at that a model wants to see as they were before this run."""
-        readers = [m for m in models] + [m.amend for m in models if m.amend is not None]
+        readers = [*models, *(m.amend for m in models if m.amend is not None)]
         wanted = {
             source.model
             for reader in readers
@@ -310,7 +306,3 @@ def _check_keys(member: Model, rows: DataFrame) -> None:
             f"Model '{member.name}' made {repeated[0]['count']} rows with the same key ({shown}). "
             "Make the rows unique, or add the columns that tell them apart to its key."
         )
-
-
-def _empty(ws: Workspace, columns: Columns) -> DataFrame:
-    return frame_of(ws.spark, [], columns)

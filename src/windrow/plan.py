@@ -17,6 +17,7 @@ from windrow.errors import ConfigError
 from windrow.events import Source, check_columns, is_of_app, is_on_time, open_source
 from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
 from windrow.model import Model
+from windrow.selection import select as selected
 from windrow.this_run import BASE_COLUMNS
 from windrow.workspace import Workspace
 
@@ -48,6 +49,11 @@ class Plan:
     """A stretch without usable events that the window reaches over."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
+
+
+def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> list[Model]:
+    """The models to run: those selected, or else those of the option `models_to_run`, or all."""
+    return selected(ws.models, select or ws.settings.models_to_run or None, exclude)
 
 
 def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:

@@ -19,9 +19,8 @@ from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order
 from windrow.packages.web import WEB
-from windrow.plan import Plan, checked_source, make_plan, with_reads
+from windrow.plan import Plan, checked_source, chosen_models, make_plan, with_reads
 from windrow.run import RunResult
-from windrow.selection import select as selected
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
 from windrow.tables import open_tables
@@ -141,7 +140,7 @@ class Project:
     ) -> Plan:
         """What the next run would do; writes nothing."""
         ws = self.workspace(package)
-        models = selected(ws.models, select or ws.settings.models_to_run or None, exclude)
+        models = chosen_models(ws, select, exclude)
         source = checked_source(ws, models)
         return with_reads(make_plan(ws, source, models, _clock(now)), source, ws.settings)
 

@@ -24,9 +24,8 @@ from windrow.ledger import Lease, ModelOutcome, RunRecord, has_committed, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
 from windrow.model_run import event_columns, keep, start_models
-from windrow.plan import Plan, checked_source, make_plan
+from windrow.plan import Plan, checked_source, chosen_models, make_plan
 from windrow.refresh import check_refresh, empty_tables
-from windrow.selection import select as selected
 from windrow.side_by_side import first_line, run_models
 from windrow.steps import Listener, Step
 from windrow.workspace import Workspace
@@ -67,7 +66,7 @@ def run(
 ) -> RunResult:
     """Carry out the next run of a package."""
     started = time.monotonic()
-    models = _chosen(ws, select, exclude)
+    models = chosen_models(ws, select, exclude)
     if full_refresh:
         check_refresh(ws)
     source = checked_source(ws, models)
@@ -90,7 +89,7 @@ def run(
             [member.full_name for member in models],
             ws.settings.lease_minutes,
         )
-        with ws.ledger.kept(lease, ws.settings.lease_minutes), _undone_on_error(ws, lease, now):
+        with ws.ledger.kept(lease, ws.settings.lease_minutes), _undone_on_error(ws, lease):
             ws.prepare_base()
             _forget_removed(ws, listener)
             if full_refresh:
@@ -100,11 +99,6 @@ def run(
                 plan = make_plan(ws, source, models, now)
             result = _carry_out(ws, plan, source, lease, listener)
     return replace(result, seconds=time.monotonic() - started, undone=undone)
-
-
-def _chosen(ws: Workspace, select: str | None, exclude: str | None) -> list[Model]:
-    """The models to run: those selected, of which `models_to_run` may leave fewer."""
-    return selected(ws.models, select or ws.settings.models_to_run or None, exclude)
 
 
 def new_run_id(now: datetime) -> str:
@@ -144,7 +138,7 @@ def _end_killed(ws: Workspace, killed: Lease, outcome: str, error: str) -> None:
 
 
 @contextmanager
-def _undone_on_error(ws: Workspace, lease: Lease, now: datetime) -> Iterator[None]:
+def _undone_on_error(ws: Workspace, lease: Lease) -> Iterator[None]:
     """Whatever stops the run half-way, Ctrl-C too, leaves the tables as they were found."""
     try:
         yield

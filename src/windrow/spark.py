@@ -300,6 +300,7 @@ def _launch_jvm(
     with log.open("ab") as output, _java_home(java_home):
         begin = output.tell()
         try:
+            # PySpark leaves it untyped.
             return launch_gateway(  # type: ignore[no-untyped-call]
                 _spark_conf(launch_conf), popen_kwargs={"stdout": output, "stderr": output}
             )

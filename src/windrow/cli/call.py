@@ -179,6 +179,7 @@ def as_command(
             raise typer.Exit(exit_code)
 
     keyword_only = [it.replace(kind=inspect.Parameter.KEYWORD_ONLY) for it in [*own[1:], *options]]
+    # Typer reads it; to the type checker a function has no such attribute.
     command.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
     command.__doc__ = function.__doc__
     return command

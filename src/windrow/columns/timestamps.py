@@ -31,11 +31,6 @@ def literal(instant: datetime) -> Column:
     return F.lit(sql_text(instant)).cast("timestamp")
 
 
-def sql_literal(instant: datetime) -> str:
-    """The instant as a SQL literal that means the same in every session time zone."""
-    return f"TIMESTAMP '{sql_text(instant)}'"
-
-
 def sql_text(instant: datetime) -> str:
     """The instant with microseconds and its zone, as Spark reads it."""
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}Z"

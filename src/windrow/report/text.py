@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -32,8 +32,8 @@ def plain_table(*columns: str, numbers: Iterable[str] = ()) -> Table:
     """An empty table in our style; the columns named in `numbers` stand to the right."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for column in columns:
-        justify = "right" if column in numbers else "left"
-        table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        justify: JustifyMethod = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold")
     return table
 
 

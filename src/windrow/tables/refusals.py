@@ -12,6 +12,7 @@ from windrow.tables.base import ConflictError, TableName
 
 REFUSALS: tuple[type[Exception], ...] = (PySparkException,)
 try:
+    # py4j ships no types.
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 except ImportError:  # pragma: no cover - a Spark Connect client has no py4j
     pass
