@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
 from windrow.columns.timestamps import literal
-from windrow.config import EventsSource, PackageSettings
+from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
 
@@ -226,19 +226,3 @@ def _snake(name: str) -> str:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def is_on_time(settings: PackageSettings) -> Column:
-    """False for an event sent too long after it was made.
-
-    Server-side events carry no device times: their delay is unknown, which is not late. The
-    reference drops them.
-    """
-    delay_limit = F.make_dt_interval(F.lit(settings.days_late_allowed))
-    on_time = F.col("dvce_sent_tstamp") <= F.col("dvce_created_tstamp") + delay_limit
-    return on_time if settings.compat else F.coalesce(on_time, F.lit(True))
-
-
-def is_of_app(settings: PackageSettings) -> Column:
-    """True for events of the configured applications, or of any when none is configured."""
-    return F.col("app_id").isin(*settings.app_id) if settings.app_id else F.lit(True)

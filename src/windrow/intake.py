@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from windrow import lifecycle, this_run
+from windrow.base import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.days import DayRange, day_ranges
-from windrow.events import Source, is_of_app, is_on_time
-from windrow.frames import settled
+from windrow.events import Source
+from windrow.frames import frame_of, settled
 from windrow.limits import Limits, State
-from windrow.plan import is_usable
 from windrow.upsert import upsert
 from windrow.workspace import Workspace
 
@@ -28,7 +28,7 @@ class Sessions:
     """The sessions of a run, and what the look for them found."""
 
     this_run: DataFrame
-    """session_id, domain_userid, start_tstamp, end_tstamp of every session of the run."""
+    """Session, user, start_tstamp and end_tstamp of every session of the run."""
     continued: DataFrame
     """New lifecycle rows of the sessions that have events in the window."""
     first: datetime | None
@@ -48,7 +48,7 @@ class Intake:
     continued: DataFrame
     """As `Sessions.continued`."""
     users: DataFrame
-    """domain_userid of everyone who has one of these sessions, or had it until now."""
+    """Everyone who has one of these sessions, or had it until now."""
     events: DataFrame
     reached: datetime | None
     """The greatest collector time that was consumed."""
@@ -70,13 +70,15 @@ def take_in(
     ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
 ) -> Intake:
     """Find the sessions that the window touches, and gather their events."""
+    if not ws.base.has_sessions:
+        return _events_of_window(ws, source, limits, event_columns)
     sessions = _find_sessions(ws, source, limits)
     return _gather_events(ws, source, sessions, event_columns)
 
 
 def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     settings = ws.settings
-    known = ws.tables.read(ws.lifecycle)
+    known = ws.known_sessions()
     is_replay = _is_replay(known, limits)
     read, taken = Observation(), Observation()
     if is_replay:
@@ -109,31 +111,32 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
 
 def _usable_events(ws: Workspace, source: Source, limits: Limits, read: Observation) -> DataFrame:
     """The window's usable events of sessions that are not quarantined; the others are counted."""
-    settings = ws.settings
-    window = source.between(
-        lifecycle.window_floor(limits, settings),
-        limits.upper,
-        [*this_run.BASE_COLUMNS, settings.session_timestamp],
-    )
-    in_session = F.col("domain_sessionid").isNotNull()
+    settings, base = ws.settings, ws.base
+    floor = lifecycle.window_floor(limits, settings)
+    window = this_run.scan(source, base, floor, limits.upper, base.columns(settings))
+    in_session = F.col(base.session).isNotNull()
+    reasons = {
+        "without_session": ~in_session,
+        "too_late": in_session & ~F.coalesce(is_on_time(settings), F.lit(False)),
+        "other_app": in_session & ~F.coalesce(is_of_app(settings), F.lit(False)),
+    }
+    if base.platforms:
+        reasons["other_platform"] = in_session & ~F.coalesce(base.is_of_platform(), F.lit(False))
     counted = window.observe(
         read,
         F.count(F.lit(1)).alias("events"),
-        F.count_if(~in_session).alias("without_session"),
-        F.count_if(in_session & ~F.coalesce(is_on_time(settings), F.lit(False))).alias("too_late"),
-        F.count_if(in_session & ~F.coalesce(is_of_app(settings), F.lit(False))).alias("other_app"),
+        *(F.count_if(is_so).alias(reason) for reason, is_so in reasons.items()),
     )
-    quarantined = ws.tables.read(ws.quarantine)
-    return (
-        counted.where(is_usable(settings))
-        .select(
-            F.col("domain_sessionid").alias("session_id"),
-            "domain_userid",
-            "event_id",
-            F.col(settings.session_timestamp).alias("tstamp"),
-        )
-        .join(quarantined, "session_id", how="left_anti")
+    usable = counted.where(base.is_usable(settings)).select(
+        F.col(base.session).alias(SESSION_ID),
+        F.col(base.user).alias(USER_ID),
+        "event_id",
+        F.col(settings.session_timestamp).alias("tstamp"),
     )
+    quarantined = ws.quarantined_sessions()
+    if quarantined is None:
+        return usable
+    return usable.join(quarantined, SESSION_ID, how="left_anti")
 
 
 def _is_replay(known: DataFrame, limits: Limits) -> bool:
@@ -147,37 +150,55 @@ def _is_replay(known: DataFrame, limits: Limits) -> bool:
 def _gather_events(
     ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
 ) -> Intake:
-    """Every usable event of the sessions, each once, with one user id per session."""
-    settings, time = ws.settings, ws.settings.session_timestamp
+    """Every usable event of the sessions, each once, with the user of its session."""
+    settings, base = ws.settings, ws.base
     wanted = _event_columns(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
     malformed = Observation()
-    scanned = source.between(first, last, wanted, malformed=malformed).withColumn(
-        "page_view_id", this_run.page_view_id()
+    scanned = this_run.scan(source, base, first, last, wanted, malformed=malformed)
+    found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
+    kept = found if base.keeps is None else found.where(base.keeps())
+    events = this_run.first_copies(kept.withColumns(base.adds()), [base.session], settings)
+    events = events.persist()
+    seen = settled(
+        events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
+            F.count(F.lit(1)).alias("events"),
+            F.sum("copies").alias("copies"),
+            F.max(settings.session_timestamp).alias("last"),
+            F.collect_set(F.to_date("derived_tstamp")).alias("days"),
+            F.collect_set(base.user).alias("users"),
+            *(value.alias(name) for name, value in _user_of_session(ws).items()),
+        )
     )
-    found = this_run.events_of_sessions(scanned, sessions.this_run, settings)
-    once = this_run.first_copy_in_session(found, settings)
-    events = this_run.with_session_user(once, settings).persist()
-    totals = events.agg(
-        F.count(F.lit(1)).alias("events"),
+    totals = seen.agg(
+        F.sum("events").alias("events"),
         F.sum("copies").alias("copies"),
-        F.count_distinct("event_id").alias("ids"),
-        micros(F.max(time)).alias("reached"),
-        F.collect_set(F.to_date("derived_tstamp")).alias("days"),
+        F.count_if("is_mixed").alias("mixed"),
+        micros(F.max("last")).alias("reached"),
+        F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
     ).collect()[0]
-    unique = events.drop("copies")
+    one_user = events.drop("copies", USER_ID)
+    if totals["mixed"] and base.has_one_user_per_session:
+        one_user = this_run.with_session_user(one_user, seen.where("is_mixed"), base)
+    ids = events.select(F.count_distinct("event_id")).collect()[0][0]
+    unique = one_user
+    if ids < (totals["events"] or 0):
+        repeated = settled(this_run.copies_in_other_sessions(events, base, settings))
+        unique = one_user.join(F.broadcast(repeated), ["event_id", base.session], how="left_anti")
+
     counts = dict(sessions.counts)
-    counts["events"] = totals["ids"]
-    counts["duplicates"] = (totals["copies"] or 0) - totals["ids"]
+    counts["events"] = ids
+    counts["duplicates"] = (totals["copies"] or 0) - ids
     if set(wanted) & set(source.malformed):
         counts["malformed_entities"] = sum(malformed.get.values())
-    if totals["ids"] < totals["events"]:
-        repeated = this_run.copies_in_other_sessions(events, settings)
-        unique = unique.join(repeated, ["event_id", "domain_sessionid"], how="left_anti")
-
-    with_users = settled(_with_users(sessions.this_run, unique))
+    with_users = settled(_with_users(sessions.this_run, seen))
     # The lifecycle still says whose the sessions were when they were last processed.
-    users = with_users.select("domain_userid").union(sessions.this_run.select("domain_userid"))
+    users = (
+        with_users.select(USER_ID)
+        .union(sessions.this_run.select(USER_ID))
+        .union(seen.select(F.explode("users")))
+        .select(F.col(USER_ID).alias(base.user))
+    )
     reached = from_micros(totals["reached"])
     if not settings.compat:
         # Events of sessions past their cap are consumed too, though they lead to no row.
@@ -185,10 +206,57 @@ def _gather_events(
     return Intake(
         sessions=with_users,
         continued=sessions.continued,
-        users=settled(users.where(F.col("domain_userid").isNotNull()).distinct()),
+        users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
         events=unique,
         reached=reached,
-        days=tuple({*totals["days"], *_days_of_moved(sessions.continued)}),
+        days=tuple({*(totals["days"] or ()), *_days_of_moved(sessions.continued)}),
+        counts=counts,
+        cached=events,
+    )
+
+
+def _events_of_window(
+    ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
+) -> Intake:
+    """Every usable event of the window, each once: the base of a package without sessions."""
+    settings, base = ws.settings, ws.base
+    wanted = _event_columns(ws, source, event_columns)
+    read, malformed = Observation(), Observation()
+    floor = lifecycle.window_floor(limits, settings)
+    scanned = this_run.scan(source, base, floor, limits.upper, wanted, malformed=malformed)
+    on_time = F.coalesce(is_on_time(settings), F.lit(False))
+    of_app = F.coalesce(is_of_app(settings), F.lit(False))
+    counted = scanned.observe(
+        read,
+        F.count(F.lit(1)).alias("events"),
+        F.count_if(~on_time).alias("too_late"),
+        F.count_if(~of_app).alias("other_app"),
+    )
+    usable = counted.where(base.is_usable(settings))
+    kept = usable if base.keeps is None else usable.where(base.keeps())
+    events = this_run.first_copies(kept.withColumns(base.adds()), ["event_id"], settings).persist()
+    time = settings.session_timestamp
+    totals = events.agg(
+        F.count(F.lit(1)).alias("events"),
+        F.sum("copies").alias("copies"),
+        micros(F.max(time)).alias("reached"),
+        F.collect_set(F.to_date(time)).alias("days"),
+    ).collect()[0]
+    counts = {f"window_{name}": value for name, value in read.get.items()}
+    counts |= {
+        "events": totals["events"],
+        "duplicates": (totals["copies"] or 0) - totals["events"],
+    }
+    if set(wanted) & set(source.malformed):
+        counts["malformed_entities"] = sum(malformed.get.values())
+    nobody = frame_of(ws.spark, [], base.lifecycle)
+    return Intake(
+        sessions=base.from_record(nobody),
+        continued=base.from_record(nobody),
+        users=nobody.select(F.col(base.recorded_user).alias(base.user)),
+        events=events.drop("copies"),
+        reached=from_micros(totals["reached"]),
+        days=tuple(totals["days"]),
         counts=counts,
         cached=events,
     )
@@ -196,19 +264,22 @@ def _gather_events(
 
 def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
     """What must be read of each event: no column that no model asks for."""
-    base = (*this_run.BASE_COLUMNS, ws.settings.session_timestamp, *ws.package.reads)
+    needed = (*ws.base.columns(ws.settings), *ws.base.reads)
+    added = ws.base.adds()
     wanted = source.adapted if asked is None else asked
-    return list(dict.fromkeys((*base, *(name for name in wanted if name != "page_view_id"))))
+    return list(dict.fromkeys((*needed, *(name for name in wanted if name not in added))))
 
 
-def _with_users(sessions: DataFrame, events: DataFrame) -> DataFrame:
+def _user_of_session(ws: Workspace) -> dict[str, Column]:
+    return this_run.user_of_session(ws.base, ws.settings)
+
+
+def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
     """The sessions with the user id that their events carry."""
-    users = events.groupBy(F.col("domain_sessionid").alias("session_id")).agg(
-        F.max("domain_userid").alias("user_of_events")
-    )
-    return sessions.join(users, "session_id", how="left").select(
-        "session_id",
-        F.coalesce("user_of_events", "domain_userid").alias("domain_userid"),
+    users = seen.select(SESSION_ID, F.col(USER_ID).alias("user_of_events"))
+    return sessions.join(users, SESSION_ID, how="left").select(
+        SESSION_ID,
+        F.coalesce("user_of_events", USER_ID).alias(USER_ID),
         "start_tstamp",
         "end_tstamp",
     )
@@ -229,26 +300,34 @@ def _days_of_moved(continued: DataFrame) -> list[date]:
 
 def record_sessions(ws: Workspace, intake: Intake) -> None:
     """Bring the sessions into the lifecycle manifest, and the over-long ones into quarantine."""
+    if not ws.base.has_sessions:
+        return
     continued = intake.continued
-    users = intake.sessions.select("session_id", F.col("domain_userid").alias("user_of_events"))
+    users = intake.sessions.select(SESSION_ID, F.col(USER_ID).alias("user_of_events"))
     rows = settled(
-        continued.join(users, "session_id", how="left")
-        .withColumn("domain_userid", F.coalesce("user_of_events", "domain_userid"))
-        .select(*lifecycle.LIFECYCLE)
+        ws.base.as_recorded(
+            continued.join(users, SESSION_ID, how="left").withColumn(
+                USER_ID, F.coalesce("user_of_events", USER_ID)
+            )
+        ).select(*ws.base.lifecycle)
     )
     if intake.counts["sessions_with_new_events"]:
         stored_on = continued.select(F.to_date("stored_start").alias("day")).distinct().collect()
         search = day_ranges(row["day"] for row in stored_on if row["day"] is not None)
         upsert(ws.tables, ws.lifecycle_destination, rows, search=search)
+    if ws.base.has_quarantine:
+        _quarantine(ws, intake, rows)
 
+
+def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame) -> None:
     is_over_long = ws.hooks.column("quarantine_sessions", lifecycle.is_over_long(ws.settings))
-    judged = intake.sessions
+    judged = ws.base.as_recorded(intake.sessions)
     if not ws.settings.compat:
         # Also sessions too old to be part of the run, which the reference forgets to judge.
-        judged = judged.unionByName(rows.select(*judged.columns))
-    over_long = judged.where(is_over_long).select("session_id").distinct()
+        judged = judged.unionByName(recorded.select(*judged.columns))
+    over_long = judged.where(is_over_long).select(ws.base.recorded_session).distinct()
     known = ws.tables.read(ws.quarantine)
-    added = settled(over_long.join(known, "session_id", how="left_anti"))
+    added = settled(over_long.join(known, ws.base.recorded_session, how="left_anti"))
     intake.counts["quarantined"] = added.count()
     if intake.counts["quarantined"]:
         ws.tables.append(ws.quarantine, added)

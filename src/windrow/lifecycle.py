@@ -7,35 +7,27 @@ from datetime import UTC, datetime, time, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.base import SESSION_ID, USER_ID
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
 from windrow.limits import Limits
-from windrow.tables import Columns
 
-LIFECYCLE: Columns = {
-    "session_id": "string",
-    "domain_userid": "string",
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "start_tstamp_date": "date",
-}
-
-QUARANTINE: Columns = {"session_id": "string"}
+_ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
 
 
 def sessions_with_new_events(window_events: DataFrame, settings: PackageSettings) -> DataFrame:
     """One row per session of the window's events: its user, first and last collector time there.
 
-    `window_events`: session_id, domain_userid, event_id and tstamp of usable events. The user is
+    `window_events`: session id, user, event_id and tstamp of usable events. The user is
     the earliest event's, so that it does not depend on where one window ended; the reference takes
     the greatest id instead.
     """
-    has_user = F.col("domain_userid").isNotNull()
+    has_user = F.col(USER_ID).isNotNull()
     order = F.struct("tstamp", "event_id")
-    earliest_user = F.min_by("domain_userid", F.when(has_user, order))
-    user = F.max("domain_userid") if settings.compat else earliest_user
-    return window_events.groupBy("session_id").agg(
-        user.alias("domain_userid"),
+    earliest_user = F.min_by(USER_ID, F.when(has_user, order))
+    user = F.max(USER_ID) if settings.compat else earliest_user
+    return window_events.groupBy(SESSION_ID).agg(
+        user.alias(USER_ID),
         F.min("tstamp").alias("start_tstamp"),
         F.max("tstamp").alias("end_tstamp"),
     )
@@ -65,8 +57,8 @@ def continued(new: DataFrame, earlier: DataFrame, settings: PackageSettings) -> 
     `stored_end` say what was known of the session before.
     """
     stored = earlier.select(
-        "session_id",
-        F.col("domain_userid").alias("stored_user"),
+        SESSION_ID,
+        F.col(USER_ID).alias("stored_user"),
         F.col("start_tstamp").alias("stored_start"),
         F.col("end_tstamp").alias("stored_end"),
     )
@@ -74,10 +66,10 @@ def continued(new: DataFrame, earlier: DataFrame, settings: PackageSettings) -> 
     is_at_cap = F.col("stored_end") >= plus_days(F.col("stored_start"), cap)
     start = F.least("start_tstamp", "stored_start")
     end = F.least(plus_days(start, cap), F.greatest("end_tstamp", "stored_end"))
-    joined = new.join(stored, "session_id", how="left")
+    joined = new.join(stored, SESSION_ID, how="left")
     return joined.where(~F.coalesce(is_at_cap, F.lit(False))).select(
-        "session_id",
-        F.coalesce("stored_user", "domain_userid").alias("domain_userid"),
+        SESSION_ID,
+        F.coalesce("stored_user", USER_ID).alias(USER_ID),
         start.alias("start_tstamp"),
         end.alias("end_tstamp"),
         F.to_date(start).alias("start_tstamp_date"),
@@ -92,7 +84,7 @@ def sessions_this_run(
     """Every session whose life overlaps the window: the continued rows and the stored others."""
     earliest_start = limits.lower - timedelta(days=settings.max_session_days)
     others = _started_from(lifecycle, earliest_start).join(
-        continued_rows, "session_id", how="left_anti"
+        continued_rows, SESSION_ID, how="left_anti"
     )
     overlaps = (
         (F.col("start_tstamp") >= literal(earliest_start))
@@ -100,12 +92,12 @@ def sessions_this_run(
         & (F.col("end_tstamp") >= literal(limits.lower))
     )
     return (
-        continued_rows.select(*LIFECYCLE)
-        .unionByName(others.select(*LIFECYCLE))
+        continued_rows.select(*_ROW)
+        .unionByName(others.select(*_ROW))
         .where(overlaps)
         .select(
-            "session_id",
-            "domain_userid",
+            SESSION_ID,
+            USER_ID,
             "start_tstamp",
             F.least("end_tstamp", literal(limits.upper)).alias("end_tstamp"),
         )

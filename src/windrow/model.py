@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pyspark.sql import DataFrame
 
+from windrow.base import Base
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError, did_you_mean
 from windrow.tables import Columns
@@ -179,8 +180,8 @@ class Package:
     """The enabled models under given settings, in reading order."""
     hooks: Mapping[str, str]
     """Hook name -> what it decides, for the error messages and the documentation."""
-    reads: tuple[str, ...] = ()
-    """Event columns that the package's base needs, beside those every package needs."""
+    base: Callable[[Any], Base] = lambda settings: Base()
+    """What its models stand on, under given settings."""
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
     """Event column -> the option that asks for it."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
@@ -23,9 +24,6 @@ from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
 from windrow.upsert import Replaced, prepare, stored_rows, upsert
 from windrow.workspace import Workspace
-
-SESSION = "domain_sessionid"
-USER = "domain_userid"
 
 
 @dataclass
@@ -101,7 +99,7 @@ class ModelRun:
             case "events":
                 return self.intake.events
             case "sessions_this_run":
-                return self.intake.sessions
+                return self.ws.base.as_recorded(self.intake.sessions)
             case "sessions_of_users":
                 return self._sessions_of_users(member)
             case "nearby":
@@ -149,7 +147,7 @@ class ModelRun:
         if not self.ws.tables.exists(destination.table):
             return self._whole_table(member, member)
         rows = stored_rows(self.ws.tables, destination, self._search(member))
-        return rows.join(self._session_ids(), SESSION, how="left_anti")
+        return rows.join(self._session_ids(), self.ws.base.session, how="left_anti")
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
@@ -160,7 +158,7 @@ class ModelRun:
         else:
             stored = self._whole_table(reader, sessions)
             stored = self._since_first_visit(reader, sessions, stored)
-        return stored.join(self.intake.users, USER, how="left_semi")
+        return stored.join(self.intake.users, self.ws.base.user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.
@@ -170,8 +168,9 @@ class ModelRun:
         table = self.ws.table(reader)
         if self._lags(reader, sessions) or not self.ws.tables.exists(table):
             return stored
-        known = self.ws.tables.read(table).select(USER, "start_tstamp")
-        visits = known.join(self.intake.users, USER, how="left_semi")
+        user = self.ws.base.user
+        known = self.ws.tables.read(table).select(user, "start_tstamp")
+        visits = known.join(self.intake.users, user, how="left_semi")
         first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
         days = [*self.intake.days, *([first.date()] if first else [])]
         if not days:
@@ -182,7 +181,7 @@ class ModelRun:
         )
 
     def _session_ids(self) -> DataFrame:
-        return self.intake.sessions.select(F.col("session_id").alias(SESSION))
+        return self.intake.sessions.select(F.col(SESSION_ID).alias(self.ws.base.session))
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -205,18 +204,21 @@ class ModelRun:
         return position is None or self.limits.upper > position
 
     def _replaced(self, member: Model, rows: DataFrame) -> Replaced | None:
-        if member.replaces == SESSION:
-            return Replaced(SESSION, self._session_ids())
-        if member.replaces == USER:
+        base = self.ws.base
+        if member.replaces == base.session:
+            return Replaced(base.session, self._session_ids())
+        if member.replaces == base.user:
             # The rows may bring other users too, who are not to be stored twice.
-            return Replaced(USER, self.intake.users.union(rows.select(USER)).distinct())
+            users = self.intake.users.union(rows.select(base.user))
+            return Replaced(base.user, users.distinct())
         return None
 
     def _search(self, member: Model) -> tuple[DayRange, ...] | None:
         """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
-        if member.replaces != SESSION:
+        session = self.ws.base.session
+        if member.replaces != session:
             return None
-        if member.key == (SESSION,):
+        if member.key == (session,):
             # A session that begins with a ping starts a minimum visit before its first event.
             return self.intake.days_around(before=1, after=0)
         # The same key may be stored for another session, on another day.

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from windrow import manifest
+from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError
-from windrow.events import Source, check_columns, is_of_app, is_on_time, open_source
+from windrow.events import Source, check_columns, open_source
 from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
 from windrow.model import Model
 from windrow.selection import select as selected
-from windrow.this_run import BASE_COLUMNS
+from windrow.this_run import scan
 from windrow.workspace import Workspace
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -106,12 +106,13 @@ def first_usable_event(
 ) -> datetime | None:
     """The earliest collector time, in a closed stretch, of an event that a run would take in."""
     time = ws.settings.session_timestamp
-    events = source.between(first, last, [*BASE_COLUMNS, time]).where(is_usable(ws.settings))
-    if ws.tables.exists(ws.quarantine):
-        quarantined = ws.tables.read(ws.quarantine)
-        events = events.join(
-            quarantined, F.col("domain_sessionid") == F.col("session_id"), how="left_anti"
-        )
+    events = scan(source, ws.base, first, last, ws.base.columns(ws.settings)).where(
+        ws.base.is_usable(ws.settings)
+    )
+    quarantined = ws.quarantined_sessions()
+    if quarantined is not None:
+        is_same = F.col(ws.base.session) == quarantined[SESSION_ID]
+        events = events.join(quarantined, is_same, how="left_anti")
     return from_micros(events.agg(micros(F.min(time))).collect()[0][0])
 
 
@@ -133,15 +134,10 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
     return ReadEstimate(files=found[0], bytes=found[1] or 0)
 
 
-def is_usable(settings: PackageSettings) -> Column:
-    """The standard event filter: in a session, sent in time, of a wanted application."""
-    return F.col("domain_sessionid").isNotNull() & is_on_time(settings) & is_of_app(settings)
-
-
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
     source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
-    base = (*BASE_COLUMNS, ws.settings.session_timestamp, *ws.package.reads)
+    base = (*ws.base.columns(ws.settings), *ws.base.reads)
     needed = dict.fromkeys(base, "every run needs it")
     for member in models:
         for column in member.event_columns_for(ws.settings) or ():

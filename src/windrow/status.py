@@ -45,9 +45,7 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         plan = make_plan(ws, checked_source(ws, ws.models), ws.models, now)
     except WindrowError as error:
         problem = str(error)
-    quarantined = 0
-    if ws.tables.exists(ws.quarantine):
-        quarantined = ws.tables.read(ws.quarantine).count()
+    in_quarantine = ws.quarantined_sessions()
     lease = ws.ledger.lease(ws.package.name)
     return PackageStatus(
         package=ws.package.name,
@@ -55,7 +53,7 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         positions=manifest.positions(ws.tables, ws.manifest),
         plan=plan,
         problem=problem,
-        quarantined=quarantined,
+        quarantined=0 if in_quarantine is None else in_quarantine.count(),
         lease=lease,
         is_running=lease is not None and ws.ledger.is_held(lease),
         last_runs=tuple(ws.ledger.last_runs(ws.package.name, LAST_RUNS)),

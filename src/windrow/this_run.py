@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.base import SESSION_ID, USER_ID, Base
 from windrow.columns.timestamps import plus_days
 from windrow.config import PackageSettings
-from windrow.event_columns import WEB_PAGE
-from windrow.events import is_of_app, is_on_time
-
-BASE_COLUMNS = (
-    "event_id",
-    "domain_sessionid",
-    "domain_userid",
-    "app_id",
-    "etl_tstamp",
-    "dvce_created_tstamp",
-    "dvce_sent_tstamp",
-    "derived_tstamp",
-)
-"""Columns the base needs of every event, beside the session timestamp."""
+from windrow.events import Source
 
 _UNHASHABLE = ("map", "variant")
 
 
-def page_view_id() -> Column:
-    """The id of the page view an event belongs to, from its web-page entity."""
-    return F.get(F.col(WEB_PAGE.name), F.lit(0)).getField("id")
+def scan(
+    source: Source,
+    base: Base,
+    first: datetime,
+    last: datetime,
+    columns: Iterable[str],
+    *,
+    malformed: Observation | None = None,
+) -> DataFrame:
+    """The events of a closed stretch of time, with the columns asked for and their session."""
+    return base.identified(source.between(first, last, tuple(columns), malformed=malformed))
 
 
 def events_of_sessions(
-    scanned: DataFrame, sessions: DataFrame, settings: PackageSettings
+    scanned: DataFrame, sessions: DataFrame, base: Base, settings: PackageSettings
 ) -> DataFrame:
     """The usable events of the sessions, up to each session's cap, copies still among them.
 
@@ -41,30 +40,28 @@ def events_of_sessions(
     """
     time = F.col(settings.session_timestamp)
     lives = sessions.select(
-        F.col("session_id").alias("domain_sessionid"),
-        F.col("domain_userid").alias("session_user"),
+        F.col(SESSION_ID).alias(base.session),
+        F.col(USER_ID),
         F.col("start_tstamp").alias("session_start"),
     )
-    is_usable = (
-        (time <= plus_days(F.col("session_start"), settings.max_session_days))
-        & is_on_time(settings)
-        & is_of_app(settings)
-    )
-    return scanned.join(lives, "domain_sessionid", how="inner").where(is_usable)
+    is_within_cap = time <= plus_days(F.col("session_start"), settings.max_session_days)
+    found = scanned.join(lives, base.session, how="inner")
+    return found.where(is_within_cap & base.is_usable(settings)).drop("session_start")
 
 
-def first_copy_in_session(events: DataFrame, settings: PackageSettings) -> DataFrame:
-    """Of the copies of an event in one session, the one collected first, then enriched first.
+def first_copies(events: DataFrame, within: Sequence[str], settings: PackageSettings) -> DataFrame:
+    """Of the copies of an event, the one collected first, then enriched first.
 
-    `copies` says how many there were.
+    `copies` says how many there were. Copies are looked for among rows that agree in `within`,
+    by which the rows are spread too: all that follows works session by session, so this is the one
+    wide shuffle of a run.
     """
     hashable = [name for name, kind in events.dtypes if not kind.startswith(_UNHASHABLE)]
-    same_event = W.partitionBy("domain_sessionid", "event_id")
+    same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
     order = same_event.orderBy(settings.session_timestamp, "etl_tstamp", F.xxhash64(*hashable))
-    # Everything downstream works session by session, so this is the one wide shuffle of a run.
-    by_session = events.repartition("domain_sessionid")
     return (
-        by_session.withColumns(
+        events.repartition(*within)
+        .withColumns(
             {
                 "nth_copy": F.row_number().over(order),
                 "copies": F.count(F.lit(1)).over(same_event),
@@ -75,35 +72,52 @@ def first_copy_in_session(events: DataFrame, settings: PackageSettings) -> DataF
     )
 
 
-def copies_in_other_sessions(events: DataFrame, settings: PackageSettings) -> DataFrame:
+def copies_in_other_sessions(events: DataFrame, base: Base, settings: PackageSettings) -> DataFrame:
     """Event id and session of events whose first copy lies in another session of the run."""
-    order = F.struct(settings.session_timestamp, "etl_tstamp", "domain_sessionid")
+    session = F.col(base.session).alias("session")
+    order = F.struct(settings.session_timestamp, "etl_tstamp", session)
     sessions_of_event = events.groupBy("event_id").agg(
         F.collect_list(order).alias("copies"), F.min(order).alias("first")
     )
     repeated = sessions_of_event.where(F.size("copies") > 1)
     return (
         repeated.select("event_id", "first", F.explode("copies").alias("copy"))
-        .select(
-            "event_id",
-            F.col("copy.domain_sessionid").alias("domain_sessionid"),
-            (F.col("copy.domain_sessionid") == F.col("first.domain_sessionid")).alias("is_first"),
-        )
-        .where(~F.col("is_first"))
-        .drop("is_first")
+        .where(F.col("copy.session") != F.col("first.session"))
+        .select("event_id", F.col("copy.session").alias(base.session))
     )
 
 
-def with_session_user(events: DataFrame, settings: PackageSettings) -> DataFrame:
-    """One user id for all events of a session.
+def user_of_session(base: Base, settings: PackageSettings) -> dict[str, Column]:
+    """Aggregates over a session's events: its one user, and whether its events name another.
 
-    That of the session's earliest event which carries one, so that it is the same however runs
-    were cut; with `compat`, the one the lifecycle manifest froze.
+    The user is that of the earliest event which carries one, so that it is the same however runs
+    were cut; with `compat`, the one that the lifecycle manifest froze.
     """
+    user = F.col(base.user)
     if settings.compat:
-        user = F.col("session_user")
+        chosen = F.max(USER_ID)
     else:
-        order = W.partitionBy("domain_sessionid").orderBy(settings.session_timestamp, "event_id")
-        whole_session = order.rowsBetween(W.unboundedPreceding, W.unboundedFollowing)
-        user = F.first("domain_userid", ignorenulls=True).over(whole_session)
-    return events.withColumn("domain_userid", user).drop("session_user", "session_start")
+        order = F.struct(settings.session_timestamp, "event_id")
+        chosen = F.min_by(user, F.when(user.isNotNull(), order))
+    differs = ~(F.min(user).eqNullSafe(F.max(user))) | (
+        F.count_if(user.isNull()).between(1, F.count(F.lit(1)) - 1)
+    )
+    if settings.compat:
+        differs |= ~F.max(user).eqNullSafe(F.max(USER_ID))
+    return {USER_ID: chosen, "is_mixed": differs}
+
+
+def with_session_user(events: DataFrame, sessions: DataFrame, base: Base) -> DataFrame:
+    """The events with their session's one user, where it is not the one they carry.
+
+    `sessions`: the session and the user of those sessions whose events do not agree. They are few,
+    so no event is sorted or sent for them.
+    """
+    mixed = sessions.select(
+        F.col(SESSION_ID).alias(base.session),
+        F.col(USER_ID).alias("one_user"),
+        F.lit(True).alias("is_mixed"),
+    )
+    joined = events.join(F.broadcast(mixed), base.session, how="left")
+    user = F.when(F.col("is_mixed"), F.col("one_user")).otherwise(F.col(base.user))
+    return joined.withColumn(base.user, user).drop("one_user", "is_mixed")

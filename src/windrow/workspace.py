@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from windrow.base import SESSION_ID, Base
 from windrow.config import EventsSource, PackageSettings, Schemas
 from windrow.hooks import Hooks
 from windrow.ledger import Ledger
-from windrow.lifecycle import LIFECYCLE, QUARANTINE
 from windrow.manifest import MANIFEST
 from windrow.model import Model, Package
 from windrow.tables import TableName, Tables
@@ -33,6 +34,11 @@ class Workspace:
     target: str
     events: EventsSource | None
 
+    @cached_property
+    def base(self) -> Base:
+        """Whose sessions the package looks at, and which events."""
+        return self.package.base(self.settings).with_own_identifiers(self.settings)
+
     @property
     def manifest(self) -> TableName:
         """Model -> last_success."""
@@ -51,7 +57,9 @@ class Workspace:
     @property
     def protected(self) -> tuple[TableName, ...]:
         """The tables that a rebuild outside dev must not touch unasked."""
-        return (self.manifest, self.lifecycle, self.quarantine)
+        sessions = (self.lifecycle,) if self.base.has_sessions else ()
+        quarantine = (self.quarantine,) if self.base.has_quarantine else ()
+        return (self.manifest, *sessions, *quarantine)
 
     def table(self, model: Model) -> TableName:
         """Where a model's rows are stored."""
@@ -68,17 +76,31 @@ class Workspace:
     @property
     def lifecycle_destination(self) -> Destination:
         """The lifecycle manifest as an upsert sees it."""
-        return Destination(self.lifecycle, ("session_id",), "start_tstamp")
+        return Destination(self.lifecycle, (self.base.recorded_session,), "start_tstamp")
 
     def written_tables(self, models: Sequence[Model]) -> list[TableName]:
         """Every table that a run over these models may write, the manifest left out."""
-        return [self.lifecycle, self.quarantine, *(self.table(member) for member in models)]
+        return [*self.protected[1:], *(self.table(member) for member in models)]
 
     def prepare_base(self) -> None:
         """Create the manifests unless they exist."""
         self.tables.create(self.manifest, MANIFEST)
-        self.tables.create(self.quarantine, QUARANTINE)
-        self.tables.create(self.lifecycle, LIFECYCLE, partition_by=["start_tstamp_date"])
+        if self.base.has_quarantine:
+            self.tables.create(self.quarantine, self.base.quarantine)
+        if self.base.has_sessions:
+            self.tables.create(
+                self.lifecycle, self.base.lifecycle, partition_by=["start_tstamp_date"]
+            )
+
+    def known_sessions(self) -> DataFrame:
+        """The lifecycle manifest's rows, under the engine's own names."""
+        return self.base.from_record(self.tables.read(self.lifecycle))
+
+    def quarantined_sessions(self) -> DataFrame | None:
+        """The ids of the quarantined sessions; None where there is no quarantine."""
+        if not self.base.has_quarantine or not self.tables.exists(self.quarantine):
+            return None
+        return self.base.from_record(self.tables.read(self.quarantine)).select(SESSION_ID)
 
     def model(self, name: str) -> Model:
         """A model by its own name."""

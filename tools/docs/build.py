@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+from windrow.base import Base
 from windrow.config import PackageSettings, WebSettings
 from windrow.hooks import SIGNATURES
-from windrow.lifecycle import LIFECYCLE, QUARANTINE
 from windrow.manifest import MANIFEST
 from windrow.packages.web import WEB
 from windrow.tables import Columns
@@ -128,13 +128,13 @@ def web() -> str:
         (
             "base_sessions_lifecycle_manifest",
             "Every session's start and end.",
-            LIFECYCLE,
+            Base().lifecycle,
             "session_id",
         ),
         (
             "base_quarantined_sessions",
             "Sessions that take in no more events.",
-            QUARANTINE,
+            Base().quarantine,
             "session_id",
         ),
     )

@@ -1,6 +1,7 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
 from windrow.config.events import EventsSource
+from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
 from windrow.config.options import PackageSettings
 from windrow.config.packages import PACKAGES
@@ -11,10 +12,12 @@ from windrow.config.secrets import looks_secret, redacted
 from windrow.config.web import ConversionEvent, ReferenceLists, WebSettings
 
 __all__ = [
+    "ATOMIC",
     "PACKAGES",
     "Config",
     "ConversionEvent",
     "EventsSource",
+    "IdentifierSource",
     "InvalidConfigError",
     "PackageSettings",
     "Problem",
@@ -24,8 +27,10 @@ __all__ = [
     "Target",
     "WebSettings",
     "find_project",
+    "flat",
     "json_schema",
     "load",
     "looks_secret",
+    "of_entity",
     "redacted",
 ]

@@ -151,6 +151,7 @@ Pattern = Annotated[str, AfterValidator(_pattern), Field(json_schema_extra={"for
 IsoDate = Annotated[date, BeforeValidator(_iso_date, json_schema_input_type=date)]
 Number = Annotated[int | float, BeforeValidator(_number, json_schema_input_type=int | float)]
 Count = Annotated[int, Field(ge=0)]
+CountOrOff = Annotated[int, Field(ge=-1)]
 Positive = Annotated[int, Field(ge=1)]
 
 Texts = Annotated[

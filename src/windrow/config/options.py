@@ -16,13 +16,16 @@ from windrow.config.events import EventsSourceOrTable
 from windrow.config.fields import (
     TABLE_NAME,
     Count,
+    CountOrOff,
     Frozen,
     Identifier,
     IsoDate,
     NamePart,
     Positive,
+    Text,
     Texts,
 )
+from windrow.config.identifiers import IdentifierSources
 
 IGNORED_OPTIONS = frozenset(
     {
@@ -77,8 +80,9 @@ class PackageSettings(Frozen):
     session_lookback_days: Count = Field(
         default=730, description="Days back in which a session that gets a new event is looked up."
     )
-    days_late_allowed: Count = Field(
-        default=3, description="Days between creation and sending after which an event is dropped."
+    days_late_allowed: CountOrOff = Field(
+        default=3,
+        description="Days between creation and sending after which an event is dropped; -1: never.",
     )
     max_session_days: Positive = Field(
         default=3, description="Days after which a session is capped and quarantined."
@@ -98,6 +102,18 @@ class PackageSettings(Frozen):
     )
     session_timestamp: Identifier = Field(
         default="collector_tstamp", description="Event column that orders sessions and bounds runs."
+    )
+    session_identifiers: IdentifierSources = Field(
+        default=(), description="Where an event's session id is found; the first known one counts."
+    )
+    user_identifiers: IdentifierSources = Field(
+        default=(), description="Where an event's user id is found; the first known one counts."
+    )
+    session_sql: Text | None = Field(
+        default=None, description="SQL expression over an event `e` that gives its session id."
+    )
+    user_sql: Text | None = Field(
+        default=None, description="SQL expression over an event `e` that gives its user id."
     )
     models_to_run: str = Field(
         default="", description="Names of the models to run, separated by spaces."
@@ -146,6 +162,11 @@ class PackageSettings(Frozen):
         if self.events is None:
             return self
         return self.model_copy(update={"events": self.events.under(project_dir)})
+
+    @property
+    def has_late_limit(self) -> bool:
+        """False when events are taken however late they were sent."""
+        return self.days_late_allowed >= 0
 
     def fingerprint(self) -> str:
         """A digest of the options that decide what the tables hold."""

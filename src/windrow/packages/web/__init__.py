@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from windrow.base import Base
+from windrow.columns.pages import page_view_id
 from windrow.config import WebSettings
 from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
 from windrow.model import Model, Package
@@ -43,6 +45,10 @@ def _models(settings: WebSettings) -> Sequence[Model]:
     ]
 
 
+def _base(settings: WebSettings) -> Base:
+    return Base(reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()})
+
+
 WEB = Package(
     name="web",
     models=_models,
@@ -59,7 +65,7 @@ WEB = Package(
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
-    reads=(WEB_PAGE.name,),
+    base=_base,
     options_of_columns={
         **{entity.name: option for option, entity in ENRICHMENTS.items()},
         CONSENT_PREFERENCES.name: "enable_consent",
