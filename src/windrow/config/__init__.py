@@ -1,6 +1,7 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
 from windrow.config.events import EventsSource
+from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
 from windrow.config.options import PackageSettings
@@ -14,12 +15,14 @@ from windrow.config.web import ConversionEvent, ReferenceLists, WebSettings
 __all__ = [
     "ATOMIC",
     "PACKAGES",
+    "Aggregation",
     "Config",
     "ConversionEvent",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
     "PackageSettings",
+    "Passthrough",
     "Problem",
     "ReferenceLists",
     "Schemas",
