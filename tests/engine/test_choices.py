@@ -43,3 +43,35 @@ def test_apps_bots_stray_pings_and_stitching_as_configured(spark: SparkSession, 
     assert site.rows("users", "domain_userid", "sessions") == [("cookie", 3)]
     # A bot's session is known, so that its new events are not looked at as new sessions.
     assert [row[0] for row in site.rows("lifecycle", "session_id")] == ["s1", "s2", "s5", "s6"]
+
+
+def test_what_is_loaded_later_than_the_look_back_comes_with_its_sessions_next_event(
+    spark: SparkSession, tmp_path: Path
+):
+    site = Site(
+        spark,
+        tmp_path,
+        lookback_window_hours=6,
+        disabled_models=["user_mapping", "sessions", "users"],
+    )
+    site.arrive(
+        event("e1", "known", "2024-01-02 08:00", page="p1"),
+        event("e2", "other", "2024-01-02 20:00", page="p2"),
+    )
+    site.run("2024-01-02 21:00")
+    site.arrive(
+        event("e3", "known", "2024-01-02 13:59", page="missed"),
+        event("e4", "new", "2024-01-02 14:00", page="just in time"),
+    )
+    site.run("2024-01-02 22:00")
+    assert site.rows("page_views", "page_view_id") == [("just in time",), ("p1",), ("p2",)]
+
+    site.arrive(event("e5", "known", "2024-01-03 10:00", page="p5"))
+    site.run("2024-01-03 11:00")
+    assert site.rows("page_views", "page_view_id", "page_view_in_session_index") == [
+        ("just in time", 1),
+        ("missed", 2),
+        ("p1", 1),
+        ("p2", 1),
+        ("p5", 3),
+    ]

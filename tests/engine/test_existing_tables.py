@@ -91,6 +91,7 @@ def inherited(spark: SparkSession, folder: Path, models: tuple[str, ...] = MODEL
     return site
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_an_existing_manifest(spark: SparkSession, tmp_path: Path):
     site = inherited(spark, tmp_path)
     result = site.run("2024-01-03 00:00")
