@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
@@ -169,6 +169,17 @@ class Ledger:
         rows = self._tables.read(self._runs).where(F.col("package") == package)
         newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
         return [_record(row) for row in _plain_times(newest).collect()]
+
+    def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
+        """What a table was at when a model last succeeded; None when no run says so."""
+        if not self._tables.exists(self._runs):
+            return None
+        succeeded = F.exists(
+            "models", lambda it: (it["name"] == model) & (it["outcome"] == "succeeded")
+        )
+        runs = self._tables.read(self._runs).where((F.col("package") == package) & succeeded)
+        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
+        return cast("str | None", runs.select(versions).collect()[0][0])
 
     def lease(self, package: str) -> Lease | None:
         """The lease of a run that has not ended, whether its process still lives or not."""

@@ -267,7 +267,9 @@ def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
     """What every table of the run is at now; asked side by side, as each answer takes a while."""
-    tables = [*ws.protected, *(ws.table(m) for m in models if m.kind != "this_run")]
+    read = [ws.model(name) for member in models for name in member.stored_parents]
+    known = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
+    tables = [*ws.protected, *known]
     with ThreadPoolExecutor(max_workers=4) as pool:
         found = dict(zip(tables, pool.map(ws.tables.version, tables), strict=True))
     return {str(table): at for table, at in found.items() if at is not None}

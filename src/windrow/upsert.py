@@ -82,7 +82,13 @@ def stored_rows(
     tables: Tables, destination: Destination, search: Sequence[DayRange] | None
 ) -> DataFrame:
     """The stored rows on the days of a search, or all of them when the days are not known."""
-    rows = tables.read(destination.table)
+    return on_days_of(tables.read(destination.table), destination, search)
+
+
+def on_days_of(
+    rows: DataFrame, destination: Destination, search: Sequence[DayRange] | None
+) -> DataFrame:
+    """Of a table's rows, now or as they were, those on the days of a search."""
     day = destination.day_column(dict(rows.dtypes))
     if search is None or day is None:
         return rows
