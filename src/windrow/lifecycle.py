@@ -7,20 +7,30 @@ from datetime import UTC, datetime, time, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
 from windrow.limits import Limits
 from windrow.tables import Columns
 
 LIFECYCLE: Columns = {
-    "session_id": "string",
-    "domain_userid": "string",
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "start_tstamp_date": "date",
+    "session_id": column("string", "Id of the session."),
+    "domain_userid": column(
+        "string", "Cookie id of the session's user: that of its earliest event that has one."
+    ),
+    "start_tstamp": column("timestamp", "Collector time of the session's earliest event."),
+    "end_tstamp": column(
+        "timestamp",
+        "Collector time of the session's latest event, at most `max_session_days` after its start.",
+    ),
+    "start_tstamp_date": column("date", "Day of `start_tstamp` in UTC."),
 }
 
-QUARANTINE: Columns = {"session_id": "string"}
+QUARANTINE: Columns = {
+    "session_id": column(
+        "string", "Id of a session that lasted `max_session_days` and takes in no more events."
+    )
+}
 
 
 def sessions_with_new_events(window_events: DataFrame, settings: PackageSettings) -> DataFrame:
