@@ -28,7 +28,9 @@ LIFECYCLE: Columns = {
 
 QUARANTINE: Columns = {
     "session_id": column(
-        "string", "Id of a session that lasted `max_session_days` and takes in no more events."
+        "string",
+        "Id of a session that takes in no more events, as it lasted `max_session_days` or the hook "
+        "`quarantine_sessions` says so.",
     )
 }
 

@@ -62,7 +62,6 @@ _EVENT_COUNTS: Columns = {
     )
 }
 
-
 _FROM_FIRST = "from the session's first page view or ping"
 
 
