@@ -1,5 +1,6 @@
 """windrow: raw behavioural events into the tables analysts use, session by session, on Spark."""
 
+from windrow.column_rules import column
 from windrow.errors import (
     ConfigError,
     LockedError,
@@ -39,6 +40,7 @@ __all__ = [
     "TableError",
     "UsageError",
     "WindrowError",
+    "column",
     "model",
     "stored",
 ]

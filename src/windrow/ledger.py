@@ -20,6 +20,7 @@ from typing import Any, cast
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros, sql_text
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
@@ -27,37 +28,55 @@ from windrow.limits import Limits
 from windrow.tables import Columns, ConflictError, TableName, Tables
 
 LEASES: Columns = {
-    "package": "string",
-    "run_id": "string",
-    "holder": "string",
-    "host": "string",
-    "pid": "bigint",
-    "started_at": "timestamp",
-    "lease_until": "timestamp",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "models": "string",
+    "package": column("string", "Package that the lease is on."),
+    "run_id": column("string", "Id of the run that took the lease last; empty before the first."),
+    "holder": column("string", "Process of that run, in words."),
+    "host": column("string", "Host on which the process runs."),
+    "pid": column("bigint", "Number of the process on its host."),
+    "started_at": column("timestamp", "When the run took the lease, by the wall clock."),
+    "lease_until": column("timestamp", "When the lease lapses unless the run renews it."),
+    "state": column(
+        "string",
+        "State that the run found: `first_run`, `new_model`, `out_of_sync` or `standard`; "
+        "null with a full refresh.",
+    ),
+    "lower_limit": column(
+        "timestamp", "Begin of the window that the run intends; null with a full refresh."
+    ),
+    "upper_limit": column(
+        "timestamp", "End of the window that the run intends; null with a full refresh."
+    ),
+    "models": column("string", "Models that the run intends, separated by blanks."),
 }
 
 LEDGER: Columns = {
-    "run_id": "string",
-    "package": "string",
-    "outcome": "string",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "reached": "timestamp",
-    "clock": "timestamp",
-    "started_at": "timestamp",
-    "finished_at": "timestamp",
-    "models": "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
-    "counts": "map<string,bigint>",
-    "table_versions": "map<string,string>",
-    "settings_fingerprint": "string",
-    "error": "string",
-    "rerun_from": "timestamp",
-    "rerun_to": "timestamp",
+    "run_id": column("string", "Id of the run."),
+    "package": column("string", "Package that was run."),
+    "outcome": column("string", "How it ended: `succeeded`, `failed`, `undone` or `rolled_back`."),
+    "state": column(
+        "string",
+        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`.",
+    ),
+    "lower_limit": column("timestamp", "Begin of the window of collector time."),
+    "upper_limit": column("timestamp", "End of the window of collector time."),
+    "reached": column("timestamp", "Greatest collector time that was consumed."),
+    "clock": column("timestamp", "The run's clock, which `--now` can set; null if it was killed."),
+    "started_at": column("timestamp", "When the run began, by the wall clock."),
+    "finished_at": column("timestamp", "When the run was recorded as ended, by the wall clock."),
+    "models": column(
+        "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
+        "How each model fared: rows, seconds, and why it failed or was skipped.",
+    ),
+    "counts": column("map<string,bigint>", "What was counted on the way, such as `events`."),
+    "table_versions": column(
+        "map<string,string>", "Table -> the version that it was at after the run."
+    ),
+    "settings_fingerprint": column(
+        "string", "Digest of the options that decide what the tables hold."
+    ),
+    "error": column("string", "Why the run did not come to its own end; null if it did."),
+    "rerun_from": column("timestamp", "Begin of the past window that was asked for, if one was."),
+    "rerun_to": column("timestamp", "End of the past window that was asked for, if one was."),
 }
 
 MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")

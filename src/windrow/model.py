@@ -5,12 +5,16 @@
 
 The parameters name the inputs: one of ENGINE_INPUTS, or another model, whose rows of this run come
 in. `users: DataFrame = stored("users")` reads the whole derived table instead.
+
+A column's type may carry its rule, `column("string", "Id of the page view.")`, and the docstring
+begins with what a row is: "One row per page view: what was seen, and for how long."
 """
 
 from __future__ import annotations
 
 import graphlib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -97,6 +101,12 @@ class Model:
     def full_name(self) -> str:
         """The name of the model's table and of its manifest row."""
         return self.prefix + self.name
+
+    @property
+    def grain(self) -> str:
+        """What a row stands for: the "One row per …" with which the description begins."""
+        found = re.match(r"One row per ([^:;.]+)", self.description)
+        return f"one row per {' '.join(found[1].split())}" if found else ""
 
     @property
     def tracked_names(self) -> tuple[str, ...]:

@@ -324,8 +324,7 @@ def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
 
 def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
     """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    day = ws.destination(member).day_column(columns)
-    default = [day] if day is not None and columns[day] == "date" else []
+    default = ws.destination(member).partition(columns)
     configured = ws.settings.cluster_by
     default = configured.get(member.name, configured.get(member.full_name, default))
     chosen = ws.hooks.cluster_by(member.full_name, default)

@@ -35,6 +35,11 @@ class Destination:
         partition = f"{self.date}_date"
         return partition if partition in columns else self.date
 
+    def partition(self, columns: Columns) -> list[str]:
+        """The columns that a new table is laid out by unless a project says otherwise: its day."""
+        day = self.day_column(columns)
+        return [day] if day is not None and columns[day] == "date" else []
+
 
 @dataclass(frozen=True)
 class Replaced:
@@ -54,12 +59,11 @@ def prepare(
     columns: Columns,
     *,
     partition_by: Sequence[str] = (),
-    comments: dict[str, str] | None = None,
 ) -> None:
     """Make sure that the table exists and has these columns."""
     table = destination.table
     if not tables.exists(table):
-        tables.create(table, columns, partition_by=partition_by, comments=comments)
+        tables.create(table, columns, partition_by=partition_by)
         return
     stored = tables.columns(table)
     changed = {

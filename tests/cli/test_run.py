@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from windrow import Project
+from windrow.column_rules import rule_of
+from windrow.lifecycle import LIFECYCLE, QUARANTINE
+from windrow.manifest import MANIFEST
+
 from .conftest import Outcome, Windrow
 
 BROKEN_MODEL = """
@@ -75,6 +80,18 @@ def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcom
     assert {"events", "page_views", "daily_pages"} <= {
         step["step"] for step in steps if step["status"] == "done"
     }
+
+
+def test_the_tables_of_a_run_have_their_rules_as_comments(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    ws = Project.load(shop.folder, spark=spark).workspace("web")
+    declared = {ws.table(m): m.columns_for(ws.settings) for m in ws.models if m.prefix}
+    declared |= {ws.manifest: MANIFEST, ws.lifecycle: LIFECYCLE, ws.quarantine: QUARANTINE}
+    for table, columns in declared.items():
+        assert columns
+        found = {f.name: f.metadata.get("comment") for f in ws.tables.read(table).schema.fields}
+        assert found == {name: rule_of(type_) for name, type_ in columns.items()}
 
 
 def test_a_status_knows_the_run_that_was(shop: Shop, first_run: Outcome) -> None:

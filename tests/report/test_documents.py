@@ -123,8 +123,9 @@ def test_a_status_without_a_plan_has_the_same_keys() -> None:
 def test_a_models_document_tells_frames_from_settings_and_stored_from_this_run() -> None:
     (package,) = models_document({"web": MODELS})["packages"]
     assert [member.keys() for member in package["models"]] == [
-        {"name", "table", "kind", "key", "date", "tags", "inputs", "path", "description"}
+        {"name", "table", "kind", "key", "date", "grain", "tags", "inputs", "path", "description"}
     ] * 2
+    assert [m["grain"] for m in package["models"]] == ["one row per page view", "one row per user"]
     assert package["models"][0]["inputs"] == [{"name": "events", "is_stored": False}]
     assert package["models"][1]["inputs"] == [
         {"name": "page_views", "is_stored": False},

@@ -171,6 +171,7 @@ def _model(member: Model) -> Document:
         "kind": member.kind,
         "key": list(member.key),
         "date": member.date,
+        "grain": member.grain or None,
         "tags": list(member.tags),
         "inputs": [{"name": name, "is_stored": stored} for name, stored in inputs_of(member)],
         "path": member.path or None,
