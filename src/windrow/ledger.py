@@ -11,15 +11,16 @@ import os
 import platform
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.days import DayRange
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
@@ -55,6 +56,7 @@ LEDGER: Columns = {
     "table_versions": "map<string,string>",
     "settings_fingerprint": "string",
     "error": "string",
+    "written_days": "map<string,array<struct<first:date,last:date>>>",
 }
 
 _MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
@@ -119,6 +121,8 @@ class RunRecord:
     table_versions: dict[str, str] = field(default_factory=dict)
     settings_fingerprint: str | None = None
     error: str | None = None
+    written_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
+    """Table -> the days on which the rows that the run wrote lie, for tables that have days."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +166,15 @@ class Ledger:
         if not self._tables.exists(self._runs):
             return []
         rows = self._tables.read(self._runs).where(F.col("package") == package)
-        newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
-        return [_record(row) for row in _plain_times(newest).collect()]
+        return _newest(rows, count)
+
+    def last_kept_run(self, package: str) -> RunRecord | None:
+        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
+        if not self._tables.exists(self._runs):
+            return None
+        is_kept = F.col("outcome").isin("succeeded", "failed")
+        rows = self._tables.read(self._runs).where((F.col("package") == package) & is_kept)
+        return next(iter(_newest(rows, 1)), None)
 
     def lease(self, package: str) -> Lease | None:
         """The lease of a run that has not ended, whether its process still lives or not."""
@@ -191,9 +202,20 @@ class Ledger:
     # --- taking, keeping and ending ------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the two tables unless they exist."""
+        """Create the two tables unless they exist; a ledger made before a column was gets it."""
         self._tables.create(self._leases, LEASES)
         self._tables.create(self._runs, LEDGER, partition_by=["package"])
+        if missing := self._missing_columns():
+            try:
+                self._tables.add_columns(self._runs, missing)
+            except TableError:
+                # Whoever added them in the meantime did what was asked for.
+                if self._missing_columns():
+                    raise
+
+    def _missing_columns(self) -> Columns:
+        known = self._tables.columns(self._runs)
+        return {name: kind for name, kind in LEDGER.items() if name not in known}
 
     def refuse_if_held(self, package: str) -> Lease | None:
         """Stop if another run holds the package; give back the lease of a killed run, if any."""
@@ -301,6 +323,7 @@ class Ledger:
 
     def _ledger_row(self, record: RunRecord) -> DataFrame:
         models = [asdict(outcome) for outcome in record.models]
+        written = record.written_days
         row = (
             record.run_id,
             record.package,
@@ -322,6 +345,7 @@ class Ledger:
             record.table_versions,
             record.settings_fingerprint,
             record.error,
+            {table: [_days(days) for days in ranges] for table, ranges in written.items()},
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -403,6 +427,11 @@ def _lease(row: Row) -> Lease:
     )
 
 
+def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
+    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+    return [_record(row) for row in _plain_times(newest).collect()]
+
+
 def _record(row: Row) -> RunRecord:
     return RunRecord(
         run_id=row["run_id"],
@@ -420,4 +449,19 @@ def _record(row: Row) -> RunRecord:
         table_versions=dict(row["table_versions"] or {}),
         settings_fingerprint=row["settings_fingerprint"],
         error=row["error"],
+        # Ledgers made by earlier versions do not have it.
+        written_days=_written_days(row.asDict().get("written_days")),
     )
+
+
+def _days(days: DayRange) -> dict[str, str]:
+    return {"first": days.first.isoformat(), "last": days.last.isoformat()}
+
+
+def _written_days(
+    found: Mapping[str, Sequence[tuple[date, date]]] | None,
+) -> dict[str, tuple[DayRange, ...]]:
+    return {
+        table: tuple(DayRange(first, last) for first, last in ranges)
+        for table, ranges in (found or {}).items()
+    }

@@ -21,6 +21,7 @@ from windrow.model import Model, Package, in_order
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, with_reads
 from windrow.run import RunResult
+from windrow.run_checks import CheckReport, check_last_run
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
 from windrow.tables import open_tables
@@ -152,15 +153,17 @@ class Project:
         select: str | None = None,
         exclude: str | None = None,
         full_refresh: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> RunResult:
-        """Carry out the next run of a package."""
+        """Carry out the next run of a package; with `check`, only if its rows pass their checks."""
         return runs.run(
             self.workspace(package),
             now=_clock(now),
             select=select,
             exclude=exclude,
             full_refresh=full_refresh,
+            check=check,
             listener=listener,
         )
 
@@ -172,6 +175,7 @@ class Project:
         select: str | None = None,
         exclude: str | None = None,
         full_refresh: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left."""
@@ -181,8 +185,15 @@ class Project:
             select=select,
             exclude=exclude,
             full_refresh=full_refresh,
+            check=check,
             listener=listener,
         )
+
+    def test(
+        self, package: str, *, select: str | None = None, exclude: str | None = None
+    ) -> CheckReport:
+        """Check the rows that the package's last run wrote; writes nothing."""
+        return check_last_run(self.workspace(package), select=select, exclude=exclude)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

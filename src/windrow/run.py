@@ -17,15 +17,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from windrow import manifest
+from windrow.checks import CheckResult, has_failed
+from windrow.days import DayRange, day_ranges
 from windrow.errors import LockedError
 from windrow.events import Source
-from windrow.intake import reached_by, record_sessions, take_in
+from windrow.intake import Intake, reached_by, record_sessions, take_in
 from windrow.ledger import Lease, ModelOutcome, RunRecord, has_committed, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
-from windrow.model_run import event_columns, keep, start_models
+from windrow.model_run import ModelRun, event_columns, keep, start_models
 from windrow.plan import Plan, checked_source, chosen_models, make_plan
 from windrow.refresh import check_refresh, empty_tables
+from windrow.run_checks import check_this_run
 from windrow.side_by_side import first_line, run_models
 from windrow.steps import Listener, Step
 from windrow.workspace import Workspace
@@ -38,7 +41,7 @@ class RunResult:
     run_id: str | None
     plan: Plan
     outcome: str
-    """succeeded, failed (a model did) or nothing_to_do"""
+    """succeeded, failed (a model did), rejected (a check did) or nothing_to_do"""
     models: tuple[ModelOutcome, ...] = ()
     counts: dict[str, int] | None = None
     reached: datetime | None = None
@@ -48,11 +51,13 @@ class RunResult:
     seconds: float = 0.0
     undone: tuple[str, ...] = ()
     """Runs that had been killed and were undone first."""
+    checks: tuple[CheckResult, ...] = ()
+    """What came of the checks; none when none were asked for."""
 
     @property
     def has_failed(self) -> bool:
-        """True when a model failed."""
-        return self.outcome == "failed"
+        """True when a model failed, or a check that stopped the run."""
+        return self.outcome in ("failed", "rejected")
 
 
 def run(
@@ -62,9 +67,14 @@ def run(
     select: str | None = None,
     exclude: str | None = None,
     full_refresh: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> RunResult:
-    """Carry out the next run of a package."""
+    """Carry out the next run of a package.
+
+    With `check`, its rows are checked before the manifest commit; when a check of severity error
+    fails, nothing of the run is kept.
+    """
     started = time.monotonic()
     models = chosen_models(ws, select, exclude)
     if full_refresh:
@@ -97,7 +107,7 @@ def run(
                 listener(Step("refresh", "done"))
             if plan is None or ws.settings.models_to_remove:
                 plan = make_plan(ws, source, models, now)
-            result = _carry_out(ws, plan, source, lease, listener)
+            result = _carry_out(ws, plan, source, lease, listener, check=check)
     return replace(result, seconds=time.monotonic() - started, undone=undone)
 
 
@@ -166,7 +176,7 @@ def _forget_removed(ws: Workspace, listener: Listener) -> None:
 
 
 def _carry_out(
-    ws: Workspace, plan: Plan, source: Source, lease: Lease, listener: Listener
+    ws: Workspace, plan: Plan, source: Source, lease: Lease, listener: Listener, *, check: bool
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
     for sentence in plan.limits.sentences:
@@ -191,19 +201,20 @@ def _carry_out(
             listener,
             beside=lambda: record_sessions(ws, intake),
         )
+        succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
+        done = [member for member in plan.models if member.full_name in succeeded]
+        checks = _checked(models, done, listener) if check else ()
     finally:
         intake.release()
 
-    succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
     reached = reached_by(intake, plan.limits, compat=ws.settings.compat)
-    names = [n for m in plan.models if m.full_name in succeeded for n in m.tracked_names]
+    names = [name for member in done for name in member.tracked_names]
     changed = manifest.advanced(plan.positions, names, reached)
     if not ws.ledger.is_ours(lease):
         raise LockedError(
             f"Run {lease.run_id} lost its lease on package '{lease.package}' to another run, "
             "which took it for dead. Raise lease_minutes if runs stand still for that long."
         )
-    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
     result = RunResult(
         run_id=lease.run_id,
         plan=plan,
@@ -212,9 +223,46 @@ def _carry_out(
         counts=intake.counts,
         reached=reached,
         is_caught_up=not changed or _is_last(plan.limits),
+        checks=checks,
     )
-    _record(ws, result, lease)
+    if has_failed(checks):
+        return _rejected(ws, result, lease)
+    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
+    _record(ws, result, lease, written_days=_written_days(ws, models, intake))
     return result
+
+
+def _checked(
+    models: ModelRun, done: Sequence[Model], listener: Listener
+) -> tuple[CheckResult, ...]:
+    began = time.monotonic()
+    listener(Step("checks", "started"))
+    results = check_this_run(models, done)
+    failed = [result for result in results if result.failures]
+    status = "failed" if has_failed(results) else "done"
+    detail = f"{len(results) - len(failed)} of {len(results)} passed"
+    listener(Step("checks", status, seconds=time.monotonic() - began, detail=detail))
+    return results
+
+
+def _rejected(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
+    """Take back what the run wrote, as for one that was killed, and say which checks failed."""
+    undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
+    rejected = replace(result, outcome="rejected", reached=None, is_caught_up=False)
+    failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
+    _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
+    return rejected
+
+
+def _written_days(
+    ws: Workspace, models: ModelRun, intake: Intake
+) -> dict[str, tuple[DayRange, ...]]:
+    """Table -> the days of the rows that went into it, where a table has days."""
+    return {ws.lifecycle.name: day_ranges(intake.started_on)} | {
+        ws.model(name).full_name: written.days
+        for name, written in models.written.items()
+        if written.days is not None
+    }
 
 
 def _is_last(limits: Limits) -> bool:
@@ -222,7 +270,14 @@ def _is_last(limits: Limits) -> bool:
     return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
 
 
-def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
+def _record(
+    ws: Workspace,
+    result: RunResult,
+    lease: Lease,
+    *,
+    written_days: dict[str, tuple[DayRange, ...]] | None = None,
+    error: str | None = None,
+) -> None:
     limits = result.plan.limits
     ws.ledger.end(
         RunRecord(
@@ -240,6 +295,8 @@ def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
             counts=result.counts or {},
             table_versions=_versions(ws, result.plan.models),
             settings_fingerprint=ws.settings.fingerprint(),
+            written_days=written_days or {},
+            error=error,
         )
     )
 
@@ -259,9 +316,10 @@ def run_until_caught_up(
     select: str | None = None,
     exclude: str | None = None,
     full_refresh: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> list[RunResult]:
-    """Run again and again at the same clock until nothing is left, or a model fails."""
+    """Run again and again at the same clock until nothing is left, or a model or check fails."""
     results: list[RunResult] = []
     while True:
         result = run(
@@ -270,6 +328,7 @@ def run_until_caught_up(
             select=select,
             exclude=exclude,
             full_refresh=full_refresh and not results,
+            check=check,
             listener=listener,
         )
         results.append(result)

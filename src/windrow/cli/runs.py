@@ -42,18 +42,21 @@ def run(
     until_caught_up: Annotated[
         bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
+    ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
     project = call.project()
     packages = call.packages(project, package)
-    _check_selection(project, packages, select, exclude)
+    check_selection(project, packages, select, exclude)
     call.start_spark(project)
     results: dict[str, Sequence[RunResult]] = {}
     for name in packages:
         call.progress.begin(name, title(name, project.target.name))
         results[name] = _runs(
-            call, project, name, clock, select, exclude, full_refresh, until_caught_up
+            call, project, name, clock, select, exclude, full_refresh, until_caught_up, check
         )
     call.report(runs_document(results), runs_text(results))
     return int(any(result.has_failed for runs in results.values() for result in runs))
@@ -68,6 +71,7 @@ def _runs(
     exclude: list[str] | None,
     full_refresh: bool,
     until_caught_up: bool,
+    check: bool,
 ) -> Sequence[RunResult]:
     chosen, left_out = joined(select), joined(exclude)
     if until_caught_up:
@@ -77,6 +81,7 @@ def _runs(
             select=chosen,
             exclude=left_out,
             full_refresh=full_refresh,
+            check=check,
             listener=call.progress,
         )
     return [
@@ -86,6 +91,7 @@ def _runs(
             select=chosen,
             exclude=left_out,
             full_refresh=full_refresh,
+            check=check,
             listener=call.progress,
         )
     ]
@@ -102,7 +108,7 @@ def plan(
     clock = parsed_now(now)
     project = call.project()
     packages = call.packages(project, package)
-    _check_selection(project, packages, select, exclude)
+    check_selection(project, packages, select, exclude)
     call.start_spark(project)
     plans: list[Plan] = [
         project.plan(name, now=clock, select=joined(select), exclude=joined(exclude))
@@ -112,7 +118,7 @@ def plan(
     return 0
 
 
-def _check_selection(
+def check_selection(
     project: Project, packages: list[str], select: list[str] | None, exclude: list[str] | None
 ) -> None:
     """Find a mistake in the selection before Spark starts, which takes a while."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import AcceptedValues
 from windrow.config import WebSettings
 from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.hooks import Hooks
@@ -15,6 +16,11 @@ from windrow.tables import Columns
 
 BANNER = "cmp_visible"
 PREFERENCES = "consent_preferences"
+
+EVENT_TYPES = (
+    *("allow_all", "allow_selected", "deny_all", "pending"),
+    *("implicit_consent", "withdrawn", "expired"),
+)
 
 COLUMNS: Columns = {
     **typed("event_id", "domain_userid", "user_id", "geo_country"),
@@ -39,6 +45,7 @@ COLUMNS: Columns = {
         *("load_tstamp", "event_name", "useragent"),
         *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
     ),
+    checks=(AcceptedValues("event_type", EVENT_TYPES, severity="warn"),),
 )
 def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per consent event: the banner's load time, or the preferences that were chosen."""

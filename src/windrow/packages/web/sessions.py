@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
@@ -133,6 +134,11 @@ def stitched_older_sessions(
     steps=("sessions_this_run",),
     reads=_reads,
     amend=stitched_older_sessions,
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
+        NotNull(("page_views", "total_events", "is_engaged")),
+        NotNull(("domain_sessionidx", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def sessions(
     events: DataFrame,

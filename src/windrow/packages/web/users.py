@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
 from windrow.columns.timestamps import literal
 from windrow.model import model, stored
 from windrow.packages.web.event_fields import MARKETING, PAGE, REFERRER, strings
@@ -39,6 +40,10 @@ COLUMNS: Columns = {
     columns=COLUMNS,
     replaces="domain_userid",
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "page_views", "sessions", "engaged_time_in_s")),
+        NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def users(
     sessions_of_users: DataFrame, now: datetime, sessions: DataFrame = stored("sessions")

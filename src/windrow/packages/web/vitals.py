@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, Unique
 from windrow.columns.marketing import content_group
 from windrow.config import WebSettings
 from windrow.event_columns import IAB, WEB_VITALS, YAUAA
@@ -59,6 +60,7 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("vital_events_this_run", "vitals_this_run"),
     reads=_reads,
+    checks=(Unique("event_id"), NotNull(("event_id", "page_url"))),
 )
 def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per page view that sent web vitals: its measures, each with a verdict.
