@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -172,3 +173,13 @@ def test_every_check_of_the_web_package_names_columns_of_its_table():
         named = {name for check in member.all_checks for name in check.reads}
         assert named <= set(columns), member.name
         assert {f"unique({', '.join(member.key)})"} <= {it.name for it in member.all_checks}
+
+
+def test_the_page_on_checks_lists_those_of_the_web_package():
+    page = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
+    for member in WEB.enabled_models(WebSettings(enable_consent=True, enable_cwv=True)):
+        errors, warnings = (
+            ", ".join(f"`{it.name}`" for it in member.all_checks if it.severity == severity)
+            for severity in ("error", "warn")
+        )
+        assert f"\n| `{member.name}` | {errors} | {warnings} |\n" in page
