@@ -11,10 +11,10 @@ import os
 import platform
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.days import DayRange
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
@@ -77,6 +78,10 @@ LEDGER: Columns = {
     "error": column("string", "Why the run did not come to its own end; null if it did."),
     "rerun_from": column("timestamp", "Begin of the past window that was asked for, if one was."),
     "rerun_to": column("timestamp", "End of the past window that was asked for, if one was."),
+    "written_days": column(
+        "map<string,array<struct<first:date,last:date>>>",
+        "Table -> the days on which the rows that the run wrote lie.",
+    ),
 }
 
 MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
@@ -143,6 +148,8 @@ class RunRecord:
     error: str | None = None
     rerun_from: datetime | None = None
     rerun_to: datetime | None = None
+    written_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
+    """Table -> the days on which the rows that the run wrote lie, for tables that have days."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +193,15 @@ class Ledger:
         if not self._tables.exists(self._runs):
             return []
         rows = self._tables.read(self._runs).where(F.col("package") == package)
-        newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
-        return [_record(row) for row in _plain_times(newest).collect()]
+        return _newest(rows, count)
+
+    def last_kept_run(self, package: str) -> RunRecord | None:
+        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
+        if not self._tables.exists(self._runs):
+            return None
+        is_kept = F.col("outcome").isin("succeeded", "failed")
+        rows = self._tables.read(self._runs).where((F.col("package") == package) & is_kept)
+        return next(iter(_newest(rows, 1)), None)
 
     def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
         """What a table was at when a model last succeeded; None when no run says so."""
@@ -226,14 +240,20 @@ class Ledger:
     # --- taking, keeping and ending ------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the two tables unless they exist."""
+        """Create the two tables unless they exist; a ledger made before a column was gets it."""
         self._tables.create(self._leases, LEASES)
         self._tables.create(self._runs, LEDGER, partition_by=["package"])
-        stored = self._tables.columns(self._runs)
-        # A ledger of an earlier version lacks what was added to it since.
-        added = {name: kind for name, kind in LEDGER.items() if name not in stored}
-        if added:
-            self._tables.add_columns(self._runs, added)
+        if missing := self._missing_columns():
+            try:
+                self._tables.add_columns(self._runs, missing)
+            except TableError:
+                # Whoever added them in the meantime did what was asked for.
+                if self._missing_columns():
+                    raise
+
+    def _missing_columns(self) -> Columns:
+        known = self._tables.columns(self._runs)
+        return {name: kind for name, kind in LEDGER.items() if name not in known}
 
     def refuse_if_held(self, package: str) -> Lease | None:
         """Stop if another run holds the package; give back the lease of a killed run, if any."""
@@ -355,6 +375,7 @@ class Ledger:
 
     def _ledger_row(self, record: RunRecord) -> DataFrame:
         models = [asdict(outcome) for outcome in record.models]
+        written = record.written_days
         row = (
             record.run_id,
             record.package,
@@ -377,6 +398,7 @@ class Ledger:
             record.settings_fingerprint,
             record.error,
             *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
+            {table: [_days(days) for days in ranges] for table, ranges in written.items()},
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -459,7 +481,13 @@ def _lease(row: Row) -> Lease:
     )
 
 
+def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
+    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+    return [_record(row) for row in _plain_times(newest).collect()]
+
+
 def _record(stored: Row) -> RunRecord:
+    # Ledgers made by earlier versions do not have all columns.
     row: dict[str, Any] = dict.fromkeys(LEDGER) | stored.asDict()
     return RunRecord(
         run_id=row["run_id"],
@@ -479,4 +507,18 @@ def _record(stored: Row) -> RunRecord:
         error=row["error"],
         rerun_from=from_micros(row["rerun_from"]),
         rerun_to=from_micros(row["rerun_to"]),
+        written_days=_written_days(row["written_days"]),
     )
+
+
+def _days(days: DayRange) -> dict[str, str]:
+    return {"first": days.first.isoformat(), "last": days.last.isoformat()}
+
+
+def _written_days(
+    found: Mapping[str, Sequence[tuple[date, date]]] | None,
+) -> dict[str, tuple[DayRange, ...]]:
+    return {
+        table: tuple(DayRange(first, last) for first, last in ranges)
+        for table, ranges in (found or {}).items()
+    }

@@ -27,6 +27,15 @@ from windrow.upsert import Replaced, on_days_of, prepare, stored_rows, upsert
 from windrow.workspace import Workspace
 
 
+@dataclass(frozen=True)
+class Written:
+    """How many rows went into a table, and on which days they lie."""
+
+    rows: int
+    days: tuple[DayRange, ...] | None = None
+    """None when the table has no days, or was written as a whole."""
+
+
 @dataclass
 class ModelRun:
     """The models of one run: keeps the rows that were computed for the models that read them."""
@@ -41,15 +50,17 @@ class ModelRun:
     locks: dict[str, RLock] = field(default_factory=dict)
     versions_before: dict[str, str | None] = field(default_factory=dict)
     former_users: dict[str, DataFrame] = field(default_factory=dict)
+    written: dict[str, Written] = field(default_factory=dict)
+    """Model -> what the run brought into its table."""
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
         rows = self.rows_of(member)
-        count = rows.count()
+        found = self._measured(member, rows)
         if self.ws.settings.keep_this_run:
             keep(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
-            return count
+            return found.rows
         destination = self.ws.destination(member)
         columns = _columns(member, rows, self.ws)
         prepare(
@@ -60,7 +71,8 @@ class ModelRun:
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
-            return count
+            self.written[member.name] = Written(found.rows)
+            return found.rows
         if not self._has_new_events(member):
             return 0
         if not member.prefix:
@@ -74,7 +86,17 @@ class ModelRun:
         )
         if member.amend is not None:
             self._amend(member, member.amend)
-        return count
+        self.written[member.name] = found
+        return found.rows
+
+    def _measured(self, member: Model, rows: DataFrame) -> Written:
+        """How many rows there are and on which days, in one pass."""
+        count = F.count(F.lit(1))
+        day = self.ws.destination(member).day_column(dict(rows.dtypes))
+        if day is None or member.kind != "incremental":
+            return Written(rows.agg(count).collect()[0][0])
+        number, days = rows.agg(count, F.collect_set(F.to_date(day))).collect()[0]
+        return Written(number, day_ranges(days))
 
     def rows_of(self, member: Model) -> DataFrame:
         """The model's rows of this run, computed once."""

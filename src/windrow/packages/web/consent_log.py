@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import AcceptedValues
 from windrow.column_rules import column, noted
 from windrow.config import WebSettings
 from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
@@ -34,6 +35,10 @@ ANSWER: Columns = {
 CMP_LOAD_TIME: Columns = {
     "cmp_load_time": column("float", "Time until the banner showed, as the tracker measured it.")
 }
+EVENT_TYPES = (
+    *("allow_all", "allow_selected", "deny_all", "pending"),
+    *("implicit_consent", "withdrawn", "expired"),
+)
 
 COLUMNS: Columns = {
     **typed("event_id", "domain_userid", "user_id", "geo_country"),
@@ -60,6 +65,7 @@ COLUMNS: Columns = {
         *("load_tstamp", "event_name", "useragent"),
         *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
     ),
+    checks=(AcceptedValues("event_type", EVENT_TYPES, severity="warn"),),
 )
 def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per consent event: the banner's load time, or the preferences that were chosen."""

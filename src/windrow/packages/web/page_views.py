@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, OneValuePer, Unique
 from windrow.column_rules import column
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, within
@@ -125,6 +126,15 @@ def _is_view() -> Column:
     steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
     reads=_reads,
     extras=Extras("events", by=("page_view_id", "domain_sessionid"), first=_FIRST, of=_is_view),
+    checks=(
+        *(Unique("event_id"), NotNull("event_id"), NotNull("domain_sessionid")),
+        Unique(("domain_sessionid", "page_view_in_session_index")),
+        OneValuePer("page_views_in_session", per="domain_sessionid"),
+        NotNull(("page_view_in_session_index", "page_views_in_session")),
+        NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
+        NotNull(("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"), severity="warn"),
+        NotNull(("domain_sessionidx", "page_url"), severity="warn"),
+    ),
 )
 def page_views(
     events: DataFrame,

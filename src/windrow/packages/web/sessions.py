@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
 from windrow.column_rules import column, noted
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
@@ -200,6 +201,11 @@ def stitched_older_sessions(
     reads=_reads,
     extras=Extras("events", by=("domain_sessionid",), first=_FROM_START, of=_is_page_event),
     amend=stitched_older_sessions,
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
+        NotNull(("page_views", "total_events", "is_engaged")),
+        NotNull(("domain_sessionidx", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def sessions(
     events: DataFrame,

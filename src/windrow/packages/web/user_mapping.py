@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
 from windrow.column_rules import column
 from windrow.config import WebSettings
 from windrow.model import model, stored
@@ -23,6 +24,7 @@ COLUMNS: Columns = {
     key="domain_userid",
     columns=COLUMNS,
     reads=("event_id", "user_id", "collector_tstamp"),
+    checks=(NotNull(("user_id", "end_tstamp")),),
 )
 def user_mapping(
     events: DataFrame,

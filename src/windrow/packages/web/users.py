@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
 from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal
 from windrow.extras import Extras
@@ -69,6 +70,10 @@ COLUMNS: Columns = {
         "sessions_of_users", by=("domain_userid",), first=("start_tstamp", "domain_sessionid")
     ),
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "page_views", "sessions", "engaged_time_in_s")),
+        NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def users(
     sessions_of_users: DataFrame, now: datetime, sessions: DataFrame = stored("sessions")

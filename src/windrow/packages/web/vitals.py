@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, Unique
 from windrow.column_rules import column, noted, rule_of
 from windrow.columns.marketing import content_group
 from windrow.config import WebSettings
@@ -79,6 +80,7 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("vital_events_this_run", "vitals_this_run"),
     reads=_reads,
+    checks=(Unique("event_id"), NotNull(("event_id", "page_url"))),
 )
 def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per page view that sent web vitals: its measures, each with a verdict.
