@@ -284,8 +284,8 @@ def _written_days(
     ws: Workspace, models: ModelRun, intake: Intake
 ) -> dict[str, tuple[DayRange, ...]]:
     """Table -> the days of the rows that went into it, where a table has days."""
-    of_lifecycle = {ws.lifecycle.name: day_ranges(intake.started_on)} if intake.started_on else {}
-    return of_lifecycle | {
+    started_on = day_ranges(intake.started_on)
+    return ({ws.lifecycle.name: started_on} if ws.base.has_sessions else {}) | {
         ws.model(name).full_name: written.days
         for name, written in models.written.items()
         if written.days is not None
