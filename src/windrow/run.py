@@ -210,7 +210,7 @@ def carry_out(
         intake.release()
 
     reached = reached_by(intake, plan.limits, compat=ws.settings.compat)
-    changed = _advanced(ws, plan, done, reached)
+    changed = ws.hooks.positions(_advanced(ws, plan, done, reached))
     if not ws.ledger.is_ours(lease):
         raise LockedError(
             f"Run {lease.run_id} lost its lease on package '{lease.package}' to another run, "

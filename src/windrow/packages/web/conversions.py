@@ -9,6 +9,7 @@ from windrow.column_rules import column
 from windrow.columns.expressions import columns_in
 from windrow.config import ConversionEvent, WebSettings
 from windrow.errors import ConfigError
+from windrow.hooks import Hooks
 from windrow.tables import Columns
 
 _VALUE = "double"
@@ -87,7 +88,7 @@ def _events_of(conversion: ConversionEvent) -> Column:
     return F.sort_array(events).alias(_events_column(conversion))
 
 
-def derived(settings: WebSettings) -> dict[str, Column]:
+def derived(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """The conversion columns, made of the aggregates."""
     found: dict[str, Column] = {}
     for conversion in settings.conversion_events:
@@ -105,7 +106,8 @@ def derived(settings: WebSettings) -> dict[str, Column]:
             "converted": F.size(events) > 0,
         }
         prefix = f"cv_{conversion.name}_"
-        found |= {name: every[name.removeprefix(prefix)] for name in _columns_of(conversion)}
+        ours = {name: every[name.removeprefix(prefix)] for name in _columns_of(conversion)}
+        found |= hooks.columns("get_conversion_columns", ours, conversion=conversion.name)
     if settings.total_all_conversions:
         volumes = [found[f"cv_{c.name}_volume"] for c in settings.conversion_events]
         totals = [found[f"cv_{c.name}_total"] for c in settings.conversion_events if c.value]

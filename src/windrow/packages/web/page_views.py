@@ -168,7 +168,7 @@ def page_views(
 
     start = F.col("derived_tstamp")
     end = F.coalesce("last_ping", start)
-    enriched = enrichment_fields(settings)
+    enriched = enrichment_fields(settings, hooks)
     derived: dict[str, Column] = {
         "page_view_id": F.col("page_view_id"),
         "domain_userid": F.col("domain_userid"),

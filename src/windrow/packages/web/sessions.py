@@ -217,12 +217,12 @@ def sessions(
 ) -> DataFrame:
     """One row per session with a page view or ping: when, who, from where, what, how engaged."""
     human = events.where(is_human(settings, hooks))
-    totals = _totals(human, settings).where(F.col("first").isNotNull())
+    totals = _totals(human, settings, hooks).where(F.col("first").isNotNull())
     flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
 
     named = _with_names(flat, reference)
     grouped = with_source_category(named, reference, settings)
-    measured = _measured(grouped, settings)
+    measured = _measured(grouped, settings, hooks)
     is_engaged = hooks.column("engaged_session", _is_engaged(settings))
     engaged = measured.withColumn("is_engaged", is_engaged)
     stitched = _stitched(engaged, user_mapping, settings, hooks)
@@ -245,7 +245,7 @@ def sessions(
         "br_lang_name": F.col("first_language_name"),
         "last_br_lang": _last("br_lang", "br_lang"),
         "last_br_lang_name": _last_named("language_name", "br_lang"),
-        **{name: F.col(f"first.{name}") for name in enrichment_fields(settings)},
+        **{name: F.col(f"first.{name}") for name in enrichment_fields(settings, hooks)},
         "device_category": device_category(F.col("first.device_class")),
         "screen_resolution": screen_resolution(
             F.col("first.dvce_screenwidth"), F.col("first.dvce_screenheight")
@@ -260,7 +260,7 @@ def sessions(
     )
 
 
-def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
+def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """Per session: its first page event, its last page view, and what all its events add up to."""
     page_view_id = F.col("page_view_id")
     is_page_event = _is_page_event()
@@ -276,7 +276,7 @@ def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
     from_end = F.struct(
         latest_first("derived_tstamp"), latest_first("dvce_created_tstamp"), F.col("event_id")
     )
-    enriched = [value.alias(name) for name, value in enrichment_fields(settings).items()]
+    enriched = [value.alias(name) for name, value in enrichment_fields(settings, hooks).items()]
     first = F.struct(*(F.col(name) for name in _OF_FIRST), *enriched)
     last = F.struct(*(F.col(name) for name in _OF_LAST))
     # Pings whose time is unknown are in no heartbeat; the reference counts their pages anyway.
@@ -326,7 +326,7 @@ def _with_names(frame: DataFrame, reference: ReferenceFrames) -> DataFrame:
     return frame
 
 
-def _measured(frame: DataFrame, settings: WebSettings) -> DataFrame:
+def _measured(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """With start, durations, event counts and conversions.
 
     A session that begins with a ping began a minimum visit earlier. The reference moves the start
@@ -353,7 +353,7 @@ def _measured(frame: DataFrame, settings: WebSettings) -> DataFrame:
             + F.when(begins_with_ping, F.lit(visit)).otherwise(F.lit(0)),
             "engaged_time_in_s": engaged,
             **({"event_counts": _event_counts(names)} if names is not None else {}),
-            **conversions.derived(settings),
+            **conversions.derived(settings, hooks),
         }
     )
 

@@ -91,7 +91,7 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
     if not settings.compat:
         firsts = _not_seen_before(firsts, nearby)
 
-    enriched = enrichment_fields(settings)
+    enriched = enrichment_fields(settings, hooks)
     vital = F.col(WEB_VITALS.name)
 
     def or_unknown(value: Column, name: str) -> Column:
@@ -126,7 +126,7 @@ def _is_measured(settings: WebSettings, hooks: Hooks) -> Column:
     robots.
     """
     is_vital = (F.col("event_name") == "web_vitals") & F.col("page_view_id").isNotNull()
-    is_robot = enrichment_fields(settings)["spider_or_robot"]
+    is_robot = enrichment_fields(settings, hooks)["spider_or_robot"]
     if settings.compat:
         always = settings.model_copy(update={"ua_bot_filter": True})
         is_vital &= is_human(always, hooks)
