@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from website import Site, contents, event, rows
@@ -90,17 +90,6 @@ def test_a_run_that_fails_a_check_leaves_everything_as_it_was(
     # What was rejected is no longer there to be tested.
     assert site.project().test("web").run_id == first.run_id
 
-    # Without checks the same events are taken in, and the test finds what is wrong with them.
-    third = site.run("2024-01-05 00:00")
-    assert (third.outcome, third.checks) == ("succeeded", ())
-    report = site.project().test("web")
-    assert report.run_id == third.run_id
-    assert [(it.table, it.check) for it in report.results if it.outcome == "failed"] == [
-        ("pages", "accepted_values(page_urlpath)")
-    ]
-    assert report.has_failed
-    assert not site.project().test("web", select="sessions users").has_failed
-
 
 @pytest.mark.parametrize("format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before(
@@ -128,7 +117,7 @@ def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before
     # Whoever opened a file of another day would fail: there is none left.
     for file in (tmp_path / "warehouse").rglob("start_tstamp_date=2024-01-02/*.parquet"):
         file.unlink()
-    with pytest.raises(PySparkException):
+    with pytest.raises(Py4JError, match="2024-01-02"):
         ws.tables.read(ws.table(views)).collect()
     report = site.project().test("web")
     failed = {(it.table, it.check) for it in report.results if it.outcome != "passed"}
