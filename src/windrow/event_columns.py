@@ -160,11 +160,11 @@ def _strings(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "string")
 
 
-def _entity(name: str, **fields: str) -> EntityColumn:
+def _entity(name: str, /, **fields: str) -> EntityColumn:
     return EntityColumn(f"contexts_{name}", fields, is_array=True)
 
 
-def _event(name: str, **fields: str) -> EntityColumn:
+def _event(name: str, /, **fields: str) -> EntityColumn:
     column = f"unstruct_event_com_snowplowanalytics_snowplow_{name}"
     return EntityColumn(column, fields, is_array=False)
 
@@ -247,6 +247,78 @@ WEB_VITALS = _event(
     navigation_type="string",
 )
 
+CLIENT_SESSION = _entity(
+    "com_snowplowanalytics_snowplow_client_session_1",
+    session_id="string",
+    session_index="int",
+    previous_session_id="string",
+    user_id="string",
+    first_event_id="string",
+)
+
+SCREEN_VIEW = EntityColumn(
+    "unstruct_event_com_snowplowanalytics_mobile_screen_view_1",
+    _strings(
+        "id", "name", "previous_id", "previous_name", "previous_type", "transition_type", "type"
+    ),
+    is_array=False,
+)
+
+SCREEN = _entity(
+    "com_snowplowanalytics_mobile_screen_1",
+    **_strings(
+        "id", "name", "activity", "fragment", "top_view_controller", "type", "view_controller"
+    ),
+)
+
+MOBILE_CONTEXT = _entity(
+    "com_snowplowanalytics_snowplow_mobile_context_1",
+    **_strings(
+        "device_manufacturer",
+        "device_model",
+        "os_type",
+        "os_version",
+        "android_idfa",
+        "apple_idfa",
+        "apple_idfv",
+        "carrier",
+        "open_idfa",
+        "network_technology",
+        "network_type",
+    ),
+)
+
+GEOLOCATION = _entity(
+    "com_snowplowanalytics_snowplow_geolocation_context_1",
+    latitude="double",
+    longitude="double",
+    latitude_longitude_accuracy="double",
+    altitude="double",
+    altitude_accuracy="double",
+    bearing="double",
+    speed="double",
+)
+
+APPLICATION = _entity(
+    "com_snowplowanalytics_mobile_application_1", build="string", version="string"
+)
+
+APPLICATION_ERROR = _event(
+    "application_error_1",
+    message="string",
+    programming_language="string",
+    class_name="string",
+    exception_name="string",
+    is_fatal="boolean",
+    line_number="int",
+    stack_trace="string",
+    thread_id="bigint",
+    thread_name="string",
+    cause_stack_trace="string",
+    file_name="string",
+    line_column="int",
+)
+
 ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     WEB_PAGE,
     IAB,
@@ -255,4 +327,11 @@ ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     CONSENT_PREFERENCES,
     CMP_VISIBLE,
     WEB_VITALS,
+    CLIENT_SESSION,
+    SCREEN_VIEW,
+    SCREEN,
+    MOBILE_CONTEXT,
+    GEOLOCATION,
+    APPLICATION,
+    APPLICATION_ERROR,
 )
