@@ -97,10 +97,12 @@ class Project:
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
+        # A model that names no package belongs to the first one.
+        first = self.package_names()[0]
         own = [
             member
             for member in load_models(self.config.project_dir / "models", self.config.project_dir)
-            if (member.package or package) == package
+            if (member.package or first) == package
         ]
         return in_order([*PACKAGES[package].enabled_models(self.config.packages[package]), *own])
 
