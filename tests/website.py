@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
+from windrow.this_run import page_view_id
 from windrow.workspace import Workspace
 
 Event = dict[str, Any]
@@ -82,6 +83,12 @@ def event_frame(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
             for name in names
         )
     )
+
+
+def events_this_run(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
+    """The events as models get them, with their page view ids."""
+    frame = event_frame(spark, events).withColumn("page_view_id", page_view_id())
+    return frame.localCheckpoint()
 
 
 def _value(value: Any) -> Any:
@@ -166,5 +173,5 @@ def _plain(value: Any) -> Any:
 
 def contents(site: Site) -> dict[str, list[tuple[Any, ...]]]:
     """Every table, but not when each row was made: what any split into runs must agree on."""
-    names = ("page_views", "sessions", "users", "user_mapping", "lifecycle", "quarantine")
+    names = (*(member.name for member in site.workspace.models), "lifecycle", "quarantine")
     return {name: rows(site.table(name).drop("model_tstamp")) for name in names}

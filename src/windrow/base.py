@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import sqlglot
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
-from sqlglot import exp
 
+from windrow.columns.expressions import columns_in
 from windrow.config import ATOMIC, IdentifierSource, PackageSettings, flat
-from windrow.errors import ConfigError
 from windrow.tables import Columns
 
 SESSION_ID = "session_id"
@@ -32,13 +30,7 @@ class Identifier:
         """The event columns it is found in."""
         if self.sql is None:
             return tuple(source.column for source in self.sources)
-        parsed = sqlglot.parse_one(self.sql, dialect="spark")
-        # `e` is what the expression may call the events.
-        return tuple(
-            (column.parts[1] if column.parts[0].name == "e" else column.parts[0]).name
-            for column in parsed.find_all(exp.Column)
-            if column.parts[0].name != "e" or len(column.parts) > 1
-        )
+        return tuple(columns_in(self.sql))
 
     def is_just(self, name: str) -> bool:
         """True when it is simply that column."""
@@ -178,15 +170,9 @@ class Base:
 def _configured(
     default: Identifier, sources: tuple[IdentifierSource, ...], sql: str | None
 ) -> Identifier:
-    if sql is None:
-        return Identifier(sources) if sources else default
-    try:
-        sqlglot.parse_one(sql, dialect="spark")
-    except sqlglot.ParseError as error:
-        raise ConfigError(
-            f"'{sql}' is not a SQL expression: {str(error).splitlines()[0]}"
-        ) from None
-    return Identifier(sources, sql)
+    if sql is not None:
+        return Identifier(sources, sql)
+    return Identifier(sources) if sources else default
 
 
 def is_on_time(settings: PackageSettings) -> Column:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
@@ -74,13 +74,16 @@ def take_in(
     if not ws.base.has_sessions:
         return _events_of_window(ws, source, limits, event_columns)
     sessions = _find_sessions(ws, source, limits)
-    return _gather_events(ws, source, sessions, event_columns)
+    intake = _gather_events(ws, source, sessions, event_columns)
+    if limits.state is State.RERUN:
+        return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))
+    return intake
 
 
 def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     settings = ws.settings
     known = ws.known_sessions()
-    is_replay = _is_replay(known, limits)
+    is_replay = limits.state is not State.RERUN and _is_replay(known, limits)
     read, taken = Observation(), Observation()
     if is_replay:
         new = known.limit(0).drop("start_tstamp_date")
@@ -296,6 +299,19 @@ def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
         "start_tstamp",
         "end_tstamp",
     )
+
+
+def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:
+    """Every day on which rows of the sessions can have been stored.
+
+    A past window is often processed again because its events were mended: rows may lie where no
+    event is any more.
+    """
+    if sessions.first is None or sessions.last is None:
+        return []
+    first = sessions.first - timedelta(days=max(1, ws.settings.days_late_allowed))
+    days = (sessions.last.date() - first.date()).days
+    return [first.date() + timedelta(days=number) for number in range(days + 1)]
 
 
 def _days_of_moved(continued: DataFrame) -> list[date]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
@@ -55,9 +56,11 @@ LEDGER: Columns = {
     "table_versions": "map<string,string>",
     "settings_fingerprint": "string",
     "error": "string",
+    "rerun_from": "timestamp",
+    "rerun_to": "timestamp",
 }
 
-_MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
+MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
 """Commits that change files but no rows; undoing a run may pass over them."""
 
 
@@ -119,6 +122,8 @@ class RunRecord:
     table_versions: dict[str, str] = field(default_factory=dict)
     settings_fingerprint: str | None = None
     error: str | None = None
+    rerun_from: datetime | None = None
+    rerun_to: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,11 @@ class Ledger:
         """Create the two tables unless they exist."""
         self._tables.create(self._leases, LEASES)
         self._tables.create(self._runs, LEDGER, partition_by=["package"])
+        stored = self._tables.columns(self._runs)
+        # A ledger of an earlier version lacks what was added to it since.
+        added = {name: kind for name, kind in LEDGER.items() if name not in stored}
+        if added:
+            self._tables.add_columns(self._runs, added)
 
     def refuse_if_held(self, package: str) -> Lease | None:
         """Stop if another run holds the package; give back the lease of a killed run, if any."""
@@ -208,7 +218,14 @@ class Ledger:
         return lease
 
     def take(
-        self, package: str, run_id: str, limits: Limits | None, models: Sequence[str], minutes: int
+        self,
+        package: str,
+        run_id: str,
+        limits: Limits | None,
+        models: Sequence[str],
+        minutes: int,
+        *,
+        state: str | None = None,
     ) -> Lease:
         """Take the lease and state the intent, in a commit that only one of two rivals can make."""
         now = self._wall_clock()
@@ -219,7 +236,7 @@ class Ledger:
             holder=self._holder,
             started_at=now,
             lease_until=now + timedelta(minutes=minutes),
-            state=limits.state.value if limits else None,
+            state=limits.state.value if limits else state,
             lower_limit=limits.lower if limits else None,
             upper_limit=limits.upper if limits else None,
             models=tuple(models),
@@ -232,6 +249,12 @@ class Ledger:
                 f"Another run of package '{package}' started at the same moment. Try again later."
             )
         return lease
+
+    def take_over(self, lease: Lease, minutes: int) -> None:
+        """Make this process the holder of a dead run's lease, whose run can then be ended."""
+        until = self._wall_clock() + timedelta(minutes=minutes)
+        ours = replace(lease, holder=self._holder, lease_until=until)
+        self._store(ours, instead_of=lease.run_id)
 
     def _last_holder(self, package: str) -> str:
         """The run that held the lease last, ended or not; its row is made if there is none."""
@@ -269,9 +292,10 @@ class Ledger:
             thread.join()
 
     def is_ours(self, lease: Lease) -> bool:
-        """False when another run has taken the lease over meanwhile."""
+        """False when another run has taken the lease over meanwhile, or someone ended it."""
         leases = self._tables.read(self._leases).where(F.col("package") == lease.package)
-        return [row["run_id"] for row in leases.select("run_id").collect()] == [lease.run_id]
+        found = [tuple(row) for row in leases.select("run_id", "host", "pid").collect()]
+        return found == [(lease.run_id, self._holder.host, self._holder.pid)]
 
     def end(self, record: RunRecord) -> None:
         """Add the run to the ledger, which also frees its lease."""
@@ -322,6 +346,7 @@ class Ledger:
             record.table_versions,
             record.settings_fingerprint,
             record.error,
+            *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -341,7 +366,8 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
         if not ours:
             continue
         newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
-        foreign = [c for c in newer if c.operation not in _MAINTENANCE]
+        undoing = f"undo-{run_id}"
+        foreign = [c for c in newer if c.operation not in MAINTENANCE and c.run_id != undoing]
         if foreign:
             raise TableError(
                 f"{table} was changed by something else ({foreign[0].operation}, version "
@@ -403,7 +429,8 @@ def _lease(row: Row) -> Lease:
     )
 
 
-def _record(row: Row) -> RunRecord:
+def _record(stored: Row) -> RunRecord:
+    row: dict[str, Any] = dict.fromkeys(LEDGER) | stored.asDict()
     return RunRecord(
         run_id=row["run_id"],
         package=row["package"],
@@ -420,4 +447,6 @@ def _record(row: Row) -> RunRecord:
         table_versions=dict(row["table_versions"] or {}),
         settings_fingerprint=row["settings_fingerprint"],
         error=row["error"],
+        rerun_from=from_micros(row["rerun_from"]),
+        rerun_to=from_micros(row["rerun_to"]),
     )

@@ -16,9 +16,10 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
 from windrow.errors import RunFailedError
+from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
-from windrow.limits import Limits
+from windrow.limits import Limits, State
 from windrow.model import Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
@@ -87,6 +88,9 @@ class ModelRun:
             columns = member.columns_for(self.ws.settings)
             if columns is not None:
                 rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+            if member.extras is not None:
+                source = self._input(member, member.extras.source)
+                rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
             self.rows[member.name] = settled(rows)
         return self.rows[member.name]
 
@@ -151,13 +155,13 @@ class ModelRun:
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
-        sessions = self.ws.model("sessions")
         own_table = getattr(self.ws.settings, "sessions_table", None)
-        if own_table:
-            stored = self.ws.spark.read.table(own_table)
+        owner = self.ws.model_of_table(own_table) if own_table else self.ws.model("sessions")
+        if owner is None:
+            stored = self.ws.spark.read.table(str(own_table))
         else:
-            stored = self._whole_table(reader, sessions)
-            stored = self._since_first_visit(reader, sessions, stored)
+            stored = self._whole_table(reader, owner)
+            stored = self._since_first_visit(reader, owner, stored)
         return stored.join(self.intake.users, self.ws.base.user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
@@ -166,7 +170,11 @@ class ModelRun:
         Only to be had while users have seen all that sessions have.
         """
         table = self.ws.table(reader)
-        if self._lags(reader, sessions) or not self.ws.tables.exists(table):
+        if (
+            self._lags(reader, sessions)
+            or not self.ws.tables.exists(table)
+            or "start_tstamp_date" not in stored.columns
+        ):
             return stored
         user = self.ws.base.user
         known = self.ws.tables.read(table).select(user, "start_tstamp")
@@ -200,6 +208,8 @@ class ModelRun:
 
     def _has_new_events(self, member: Model) -> bool:
         """False when the model has consumed this window before: its rows stay as they are."""
+        if self.limits.state is State.RERUN:
+            return True
         position = self.positions.get(member.full_name)
         return position is None or self.limits.upper > position
 
@@ -270,8 +280,8 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
-    declared = member.columns_for(ws.settings)
-    return declared if declared is not None else dict(rows.dtypes)
+    """The table's columns: those declared, and those that only this run's rows tell."""
+    return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
 
 
 def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:

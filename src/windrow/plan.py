@@ -17,6 +17,7 @@ from windrow.errors import ConfigError
 from windrow.events import Source, check_columns, open_source
 from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
 from windrow.model import Model
+from windrow.selection import downstream
 from windrow.selection import select as selected
 from windrow.this_run import scan
 from windrow.workspace import Workspace
@@ -47,6 +48,10 @@ class Plan:
     """Why the run would do nothing; None when there is something to do."""
     gap: tuple[datetime, datetime] | None = None
     """A stretch without usable events that the window reaches over."""
+    catch_up: Plan | None = None
+    """What would be done, beside this plan, for models that lag behind the others."""
+    rerun: tuple[datetime, datetime] | None = None
+    """The whole past window that was asked for, of which this plan is a step."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
@@ -56,8 +61,36 @@ def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> lis
     return selected(ws.models, select or ws.settings.models_to_run or None, exclude)
 
 
-def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
-    """State, limits and models of the next run over these models."""
+def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Model]]:
+    """The models that stand where the furthest one does, and those that lag behind them.
+
+    With `replay: exclusive`, and in the reference, the former wait for the latter: none is parted.
+    """
+    if ws.settings.replay == "exclusive" or ws.settings.compat:
+        return list(models), []
+    positions = manifest.positions(ws.tables, ws.manifest)
+    tracked = [name for member in models for name in member.tracked_names]
+    ahead = max((positions[name] for name in tracked if name in positions), default=None)
+    if ahead is None:
+        return list(models), []
+    behind = [m for m in models if any(positions.get(n) != ahead for n in m.tracked_names)]
+    # What is rebuilt from tables that are caught up is rebuilt after that.
+    lagging = [m for m in downstream(models, behind) if m in behind or not m.tracked_names]
+    live = [member for member in models if member not in lagging]
+    if not any(member.tracked_names for member in live):
+        return list(models), []
+    return live, lagging
+
+
+def make_plan(
+    ws: Workspace,
+    source: Source,
+    models: Sequence[Model],
+    now: datetime,
+    *,
+    only: Sequence[Model] | None = None,
+) -> Plan:
+    """State, limits and models of the next run over these models, or over `only` some of them."""
     tracked = tuple(name for member in models for name in member.tracked_names)
     positions = manifest.positions(ws.tables, ws.manifest)
     settings = ws.settings
@@ -74,7 +107,7 @@ def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datet
         target=ws.target,
         now=now,
         limits=limits,
-        models=tuple(models),
+        models=tuple(models if only is None else only),
         tracked=tracked,
         positions={name: positions[name] for name in tracked if name in positions},
     )

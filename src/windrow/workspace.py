@@ -41,6 +41,11 @@ class Workspace:
         return self.package.base(self.settings).with_own_identifiers(self.settings)
 
     @property
+    def lease_name(self) -> str:
+        """What runs of the package must not do at the same time has this name in common."""
+        return self.package.base_name
+
+    @property
     def manifest(self) -> TableName:
         """Model -> last_success."""
         return self._manifest_table("incremental_manifest")
@@ -120,5 +125,10 @@ class Workspace:
         """A model by its own name."""
         return next(member for member in self.models if member.name == name)
 
+    def model_of_table(self, table: str) -> Model | None:
+        """The model that makes a table of this name, with or without its schema."""
+        name = table.rpartition(".")[2]
+        return next((member for member in self.models if member.full_name == name), None)
+
     def _manifest_table(self, name: str) -> TableName:
-        return TableName(self.schemas.manifest, self.package.prefix + name)
+        return TableName(self.schemas.manifest, f"snowplow_{self.package.base_name}_{name}")

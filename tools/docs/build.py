@@ -28,7 +28,8 @@ Unknown keys are errors that name the key, its path and the nearest known one. `
 `${VAR:-default}` are taken from the environment. `windrow init` writes a commented file, and a JSON
 Schema for your editor.
 
-Options may be written with the prefix `snowplow__` of the SQL packages.
+Options may be written with the prefix `snowplow__` of the SQL packages. What each of theirs is
+here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 `--vars '{"web": {"backfill_limit_days": 2}}'` overrides options for one run.
 
 ## Targets
@@ -68,7 +69,9 @@ WEB_INTRO = """# The web package
 
 Tables of the package, with their keys and columns. Names are those of the SQL package, so existing
 queries keep working. Where windrow's values differ from it by default:
-[decision 2](decisions/0002-what-the-user-wants-by-default.md).
+[what `compat: true` changes](coming-from-sql-packages.md#what-compat-true-changes).
+What the consent and vitals tables cost per run:
+[how a run works](how-a-run-works.md#what-the-consent-and-vitals-tables-cost).
 
 """
 

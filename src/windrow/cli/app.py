@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from windrow import __version__
 from windrow.cli.call import as_command
 from windrow.cli.looks import doctor, ls, status
+from windrow.cli.operations import rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
 from windrow.report.documents import error_document
@@ -23,10 +24,13 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "init": init,
     "plan": plan,
     "run": run,
+    "rerun": rerun,
     "status": status,
     "ls": ls,
     "generate": generate,
     "doctor": doctor,
+    "unlock": unlock,
+    "rollback": rollback,
 }
 
 

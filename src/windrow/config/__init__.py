@@ -1,6 +1,7 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
 from windrow.config.events import EventsSource
+from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
 from windrow.config.mobile import MobileSettings
@@ -15,6 +16,7 @@ from windrow.config.web import ConversionEvent, ReferenceLists, WebSettings
 __all__ = [
     "ATOMIC",
     "PACKAGES",
+    "Aggregation",
     "Config",
     "ConversionEvent",
     "EventsSource",
@@ -22,6 +24,7 @@ __all__ = [
     "InvalidConfigError",
     "MobileSettings",
     "PackageSettings",
+    "Passthrough",
     "Problem",
     "ReferenceLists",
     "Schemas",

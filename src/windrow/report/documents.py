@@ -11,6 +11,8 @@ from windrow.ledger import Lease, ModelOutcome, RunRecord
 from windrow.limits import State
 from windrow.model import Model, Stored
 from windrow.plan import Plan
+from windrow.recovery import Rollback
+from windrow.rerun import RerunPlan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.steps import Step
@@ -43,6 +45,7 @@ def run_document(result: RunResult) -> Document:
         "is_caught_up": result.is_caught_up,
         "undone": list(result.undone),
         "seconds": round(result.seconds, 3),
+        "catch_up": run_document(result.catch_up) if result.catch_up else None,
     }
 
 
@@ -62,7 +65,56 @@ def _plan(plan: Plan) -> Document:
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
         "reads": vars(plan.reads) if plan.reads is not None else None,
+        "catch_up": _plan(plan.catch_up) if plan.catch_up else None,
     }
+
+
+def rerun_document(
+    plans: Iterable[RerunPlan], results: Mapping[str, Sequence[RunResult]]
+) -> Document:
+    """What `windrow rerun --json` prints: the window, its steps, and the runs that were made."""
+    return {
+        "packages": [
+            {
+                "package": plan.package,
+                "target": plan.target,
+                "from": moment(plan.first),
+                "to": moment(plan.last),
+                "models": [member.full_name for member in plan.models],
+                "beyond_window": [member.full_name for member in plan.beyond],
+                "steps_done_before": plan.done,
+                "steps": [
+                    {
+                        "lower_limit": moment(step.limits.lower),
+                        "upper_limit": moment(step.limits.upper),
+                    }
+                    for step in plan.steps
+                ],
+                "runs": [run_document(result) for result in results.get(plan.package, ())],
+            }
+            for plan in plans
+        ]
+    }
+
+
+def rollback_document(rollback: Rollback, *, is_done: bool) -> Document:
+    """What `windrow rollback --json` prints."""
+    return {
+        "package": rollback.package,
+        "target": rollback.target,
+        "run_id": rollback.run_id,
+        "is_done": is_done,
+        "runs": list(rollback.runs),
+        "tables": [
+            {"table": str(change.table), "from_version": change.now, "to_version": change.then}
+            for change in rollback.tables
+        ],
+    }
+
+
+def unlocks_document(ended: Mapping[str, str | None]) -> Document:
+    """What `windrow unlock --json` prints: the run whose lock ended, per package."""
+    return {"packages": [{"package": name, "run_id": run} for name, run in ended.items()]}
 
 
 def statuses_document(statuses: Iterable[PackageStatus]) -> Document:

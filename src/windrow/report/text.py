@@ -54,8 +54,11 @@ def runs_text(results: Mapping[str, Sequence[RunResult]]) -> RenderableType:
 
 
 def run_text(package: str, result: RunResult) -> RenderableType:
-    """What one run did."""
-    return Group(_run_heading(package, result), *_lines(_run_sentences(result)))
+    """What one run did, and what was done beside it for models that lag."""
+    parts = [_run_heading(package, result), *indented(_run_sentences(result))]
+    if result.catch_up is not None:
+        parts.append(run_text(f"{package}, catching up", result.catch_up))
+    return Group(*parts)
 
 
 def _run_heading(package: str, result: RunResult) -> Text:
@@ -140,7 +143,7 @@ def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *_lines(_plan_sentences(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indented(_plan_sentences(plan)))
             for plan in plans
         )
     )
@@ -157,6 +160,9 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
         f"Would run {words.count(len(plan.models), 'model')}: "
         f"{', '.join(member.name for member in plan.models)}."
     )
+    if plan.catch_up is not None:
+        yield "Beside that, for models that lag behind:"
+        yield from (f"  {sentence}" for sentence in _plan_sentences(plan.catch_up))
 
 
 def _window(plan: Plan) -> Iterator[str]:
@@ -182,7 +188,7 @@ def statuses_text(statuses: Iterable[PackageStatus]) -> RenderableType:
 def _status(status: PackageStatus) -> RenderableType:
     parts: list[RenderableType] = [
         Text(title(status.package, status.target), "bold"),
-        *_lines(_status_sentences(status)),
+        *indented(_status_sentences(status)),
     ]
     if status.last_runs:
         parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2), expand=False)]
@@ -280,5 +286,6 @@ def check_text(check: Check) -> Text:
     return Text().append(*sign).append(check.name, "bold").append(f": {check.detail}")
 
 
-def _lines(sentences: Iterable[str]) -> list[RenderableType]:
+def indented(sentences: Iterable[str]) -> list[RenderableType]:
+    """Sentences below a heading."""
     return [Padding(Text(sentence), (0, 0, 0, 2), expand=False) for sentence in sentences]

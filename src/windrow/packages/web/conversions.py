@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlglot
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from sqlglot import exp
 
+from windrow.columns.expressions import columns_in
 from windrow.config import ConversionEvent, WebSettings
 from windrow.errors import ConfigError
 from windrow.tables import Columns
@@ -45,13 +44,11 @@ def reads(settings: WebSettings) -> tuple[str, ...]:
     for conversion in settings.conversion_events:
         for text in filter(None, (conversion.condition, conversion.value)):
             try:
-                tree = sqlglot.parse_one(text, dialect="spark")
-            except sqlglot.errors.ParseError as error:
+                found |= dict.fromkeys(columns_in(text))
+            except ConfigError as error:
                 raise ConfigError(
-                    f"packages.web.conversion_events: '{conversion.name}' has an expression that "
-                    f"is not SQL: {text!r} ({str(error).splitlines()[0]})"
-                ) from error
-            found |= dict.fromkeys(column.parts[0].name for column in tree.find_all(exp.Column))
+                    f"packages.web.conversion_events: '{conversion.name}': {error}"
+                ) from None
     return tuple(found)
 
 

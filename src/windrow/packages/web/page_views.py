@@ -13,6 +13,7 @@ from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, wi
 from windrow.columns.marketing import content_group
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import WebSettings
+from windrow.extras import Extras
 from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.channels import default_channel_group, with_source_category
@@ -77,6 +78,10 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     return ("event_name", "domain_sessionid", *_COPIED, *offsets, *screen, *entities)
 
 
+def _is_view() -> Column:
+    return (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
+
+
 @model(
     key="page_view_id",
     date="start_tstamp",
@@ -84,6 +89,7 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
     reads=_reads,
+    extras=Extras("events", by=("page_view_id", "domain_sessionid"), first=_FIRST, of=_is_view),
 )
 def page_views(
     events: DataFrame,
@@ -150,8 +156,7 @@ def page_views(
 
 def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """The earliest page view event of every page view id, whichever session it is in."""
-    is_view = (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
-    views = events.where(is_view & is_human(settings, hooks))
+    views = events.where(_is_view() & is_human(settings, hooks))
     return first_of_each(views, "page_view_id", _FIRST)
 
 

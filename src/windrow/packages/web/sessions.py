@@ -11,6 +11,7 @@ from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
 from windrow.config import WebSettings
+from windrow.extras import Extras
 from windrow.hooks import Hooks
 from windrow.model import model, stored
 from windrow.packages.web import conversions
@@ -51,6 +52,12 @@ _OF_FIRST = (
 _OF_LAST = (*PAGE, "geo_country", "geo_region_name", "geo_city", "br_lang")
 
 _LAST_IN_ORDER = 2**63 - 1
+_FROM_START = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+
+
+def _is_page_event() -> Column:
+    is_page_event = F.col("event_name").isin("page_view", "page_ping")
+    return is_page_event & F.col("page_view_id").isNotNull()
 
 
 def columns(settings: WebSettings) -> Columns:
@@ -122,6 +129,7 @@ def stitched_older_sessions(
     replaces="domain_sessionid",
     steps=("sessions_this_run",),
     reads=_reads,
+    extras=Extras("events", by=("domain_sessionid",), first=_FROM_START, of=_is_page_event),
     amend=stitched_older_sessions,
 )
 def sessions(
@@ -182,7 +190,7 @@ def sessions(
 def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
     """Per session: its first page event, its last page view, and what all its events add up to."""
     page_view_id = F.col("page_view_id")
-    is_page_event = F.col("event_name").isin("page_view", "page_ping") & page_view_id.isNotNull()
+    is_page_event = _is_page_event()
     is_view = (F.col("event_name") == "page_view") & page_view_id.isNotNull()
     is_ping = (F.col("event_name") == "page_ping") & page_view_id.isNotNull()
     bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
@@ -191,7 +199,7 @@ def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
     def latest_first(name: str) -> Column:
         return F.coalesce(-F.unix_micros(name), F.lit(_LAST_IN_ORDER))
 
-    from_start = F.struct("derived_tstamp", "dvce_created_tstamp", "event_id")
+    from_start = F.struct(*_FROM_START)
     from_end = F.struct(
         latest_first("derived_tstamp"), latest_first("dvce_created_tstamp"), F.col("event_id")
     )

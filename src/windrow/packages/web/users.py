@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal
+from windrow.extras import Extras
 from windrow.model import model, stored
 from windrow.packages.web.event_fields import MARKETING, PAGE, REFERRER, strings
 from windrow.parts.users import over_sessions
@@ -39,6 +40,9 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_userid",
+    extras=Extras(
+        "sessions_of_users", by=("domain_userid",), first=("start_tstamp", "domain_sessionid")
+    ),
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
 )
 def users(
