@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
+from windrow.columns.pages import page_view_id
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
-from windrow.this_run import page_view_id
 from windrow.workspace import Workspace
 
 Event = dict[str, Any]
