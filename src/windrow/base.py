@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
+from windrow.column_rules import column
 from windrow.columns.expressions import columns_in
 from windrow.config import ATOMIC, IdentifierSource, PackageSettings, flat
 from windrow.tables import Columns
@@ -142,17 +143,28 @@ class Base:
     def lifecycle(self) -> Columns:
         """The columns of the lifecycle manifest."""
         return {
-            self.recorded_session: "string",
-            self.recorded_user: "string",
-            "start_tstamp": "timestamp",
-            "end_tstamp": "timestamp",
-            "start_tstamp_date": "date",
+            self.recorded_session: column("string", "Id of the session."),
+            self.recorded_user: column(
+                "string", "The session's user: that of its earliest event that has one."
+            ),
+            "start_tstamp": column("timestamp", "Collector time of the session's earliest event."),
+            "end_tstamp": column(
+                "timestamp",
+                "Collector time of its latest event, at most `max_session_days` after the start.",
+            ),
+            "start_tstamp_date": column("date", "Day of `start_tstamp` in UTC."),
         }
 
     @property
     def quarantine(self) -> Columns:
         """The columns of the quarantine."""
-        return {self.recorded_session: "string"}
+        return {
+            self.recorded_session: column(
+                "string",
+                "Id of a session that takes in no more events, as it lasted `max_session_days` or "
+                "the hook `quarantine_sessions` says so.",
+            )
+        }
 
     def as_recorded(self, rows: DataFrame) -> DataFrame:
         """Sessions under the names that the package's manifests use."""

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "cluster_by": ("table", "default"),
     "allow_refresh": ("target", "default"),
     "core_web_vital_results": ("measure", "default"),
+    "get_conversion_columns": ("conversion", "default"),
 }
 """Parameters of the hooks that are not plain expressions; those take `default` alone."""
 
@@ -62,6 +64,25 @@ class Hooks:
         """The user's expression for `name`, or ours; `about` says what is being asked."""
         function = self.functions.get(name)
         return default if function is None else function(**about, default=default)
+
+    def columns(self, name: str, default: dict[str, Column], **about: str) -> dict[str, Column]:
+        """Several columns at once; the user's function may change them but not their names."""
+        function = self.functions.get(name)
+        if function is None:
+            return default
+        chosen = dict(function(**about, default=dict(default)))
+        if set(chosen) != set(default):
+            odd = ", ".join(sorted(set(chosen) ^ set(default)))
+            raise ConfigError(f"Hook '{name}' must return the columns it was given; not so: {odd}.")
+        return chosen
+
+    def positions(self, default: dict[str, datetime]) -> dict[str, datetime]:
+        """The manifest rows that a run moves; a model can be held back, none pushed ahead."""
+        function = self.functions.get("update_incremental_manifest_table")
+        if function is None:
+            return default
+        chosen = dict(function(default=dict(default)))
+        return {name: min(at, default[name]) for name, at in chosen.items() if name in default}
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
         """The columns by which a table is laid out."""

@@ -37,6 +37,8 @@ class Sessions:
     """The first start and the last end; None when the window touches no session."""
     reached: datetime | None
     """The greatest collector time of a usable event in the window."""
+    started_on: tuple[date, ...]
+    """The days on which the continued sessions began."""
     counts: dict[str, int]
 
 
@@ -55,6 +57,8 @@ class Intake:
     """The greatest collector time that was consumed."""
     days: tuple[date, ...]
     """The days on which rows of these sessions can lie, by the time of their events."""
+    started_on: tuple[date, ...]
+    """As `Sessions.started_on`: where the lifecycle rows of the run lie."""
     counts: dict[str, int]
     cached: DataFrame
 
@@ -96,11 +100,14 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     earlier = lifecycle.earlier_rows(known, limits, settings)
     continued = settled(lifecycle.continued(new, earlier, ws.base, settings))
     this_runs = settled(lifecycle.sessions_this_run(continued, known, limits, settings))
-    capped = F.count_if(lifecycle.is_over_long(settings))
-    found = continued.agg(F.count(F.lit(1)), capped).collect()[0]
-    counts = {"sessions_with_new_events": found[0]}
+    begun = continued.agg(
+        F.count(F.lit(1)),
+        F.collect_set("start_tstamp_date"),
+        F.count_if(lifecycle.is_over_long(settings)),
+    ).collect()[0]
+    counts = {"sessions_with_new_events": begun[0]}
     if not ws.base.has_quarantine:
-        counts["capped"] = found[1]
+        counts["capped"] = begun[2]
     lives = this_runs.agg(
         F.count(F.lit(1)), micros(F.min("start_tstamp")), micros(F.max("end_tstamp"))
     ).collect()[0]
@@ -113,6 +120,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         first=from_micros(lives[1]),
         last=from_micros(lives[2]),
         reached=None if is_replay else from_micros(taken.get["reached"]),
+        started_on=tuple(begun[1]),
         counts=counts,
     )
 
@@ -218,6 +226,7 @@ def _gather_events(
         events=unique.withColumns(base.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *_days_of_moved(sessions.continued)}),
+        started_on=sessions.started_on,
         counts=counts,
         cached=events,
     )
@@ -265,6 +274,7 @@ def _events_of_window(
         events=events.drop("copies"),
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
+        started_on=(),
         counts=counts,
         cached=events,
     )

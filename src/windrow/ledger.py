@@ -11,53 +11,77 @@ import os
 import platform
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.days import DayRange
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
 from windrow.tables import Columns, ConflictError, TableName, Tables
 
 LEASES: Columns = {
-    "package": "string",
-    "run_id": "string",
-    "holder": "string",
-    "host": "string",
-    "pid": "bigint",
-    "started_at": "timestamp",
-    "lease_until": "timestamp",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "models": "string",
+    "package": column("string", "Package that the lease is on."),
+    "run_id": column("string", "Id of the run that took the lease last; empty before the first."),
+    "holder": column("string", "Process of that run, in words."),
+    "host": column("string", "Host on which the process runs."),
+    "pid": column("bigint", "Number of the process on its host."),
+    "started_at": column("timestamp", "When the run took the lease, by the wall clock."),
+    "lease_until": column("timestamp", "When the lease lapses unless the run renews it."),
+    "state": column(
+        "string",
+        "State that the run found: `first_run`, `new_model`, `out_of_sync` or `standard`; "
+        "null with a full refresh.",
+    ),
+    "lower_limit": column(
+        "timestamp", "Begin of the window that the run intends; null with a full refresh."
+    ),
+    "upper_limit": column(
+        "timestamp", "End of the window that the run intends; null with a full refresh."
+    ),
+    "models": column("string", "Models that the run intends, separated by blanks."),
 }
 
 LEDGER: Columns = {
-    "run_id": "string",
-    "package": "string",
-    "outcome": "string",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "reached": "timestamp",
-    "clock": "timestamp",
-    "started_at": "timestamp",
-    "finished_at": "timestamp",
-    "models": "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
-    "counts": "map<string,bigint>",
-    "table_versions": "map<string,string>",
-    "settings_fingerprint": "string",
-    "error": "string",
-    "rerun_from": "timestamp",
-    "rerun_to": "timestamp",
+    "run_id": column("string", "Id of the run."),
+    "package": column("string", "Package that was run."),
+    "outcome": column("string", "How it ended: `succeeded`, `failed`, `undone` or `rolled_back`."),
+    "state": column(
+        "string",
+        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`.",
+    ),
+    "lower_limit": column("timestamp", "Begin of the window of collector time."),
+    "upper_limit": column("timestamp", "End of the window of collector time."),
+    "reached": column("timestamp", "Greatest collector time that was consumed."),
+    "clock": column("timestamp", "The run's clock, which `--now` can set; null if it was killed."),
+    "started_at": column("timestamp", "When the run began, by the wall clock."),
+    "finished_at": column("timestamp", "When the run was recorded as ended, by the wall clock."),
+    "models": column(
+        "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
+        "How each model fared: rows, seconds, and why it failed or was skipped.",
+    ),
+    "counts": column("map<string,bigint>", "What was counted on the way, such as `events`."),
+    "table_versions": column(
+        "map<string,string>", "Table -> the version that it was at after the run."
+    ),
+    "settings_fingerprint": column(
+        "string", "Digest of the options that decide what the tables hold."
+    ),
+    "error": column("string", "Why the run did not come to its own end; null if it did."),
+    "rerun_from": column("timestamp", "Begin of the past window that was asked for, if one was."),
+    "rerun_to": column("timestamp", "End of the past window that was asked for, if one was."),
+    "written_days": column(
+        "map<string,array<struct<first:date,last:date>>>",
+        "Table -> the days on which the rows that the run wrote lie.",
+    ),
 }
 
 MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
@@ -124,6 +148,8 @@ class RunRecord:
     error: str | None = None
     rerun_from: datetime | None = None
     rerun_to: datetime | None = None
+    written_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
+    """Table -> the days on which the rows that the run wrote lie, for tables that have days."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +193,26 @@ class Ledger:
         if not self._tables.exists(self._runs):
             return []
         rows = self._tables.read(self._runs).where(F.col("package") == package)
-        newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
-        return [_record(row) for row in _plain_times(newest).collect()]
+        return _newest(rows, count)
+
+    def last_kept_run(self, package: str) -> RunRecord | None:
+        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
+        if not self._tables.exists(self._runs):
+            return None
+        is_kept = F.col("outcome").isin("succeeded", "failed")
+        rows = self._tables.read(self._runs).where((F.col("package") == package) & is_kept)
+        return next(iter(_newest(rows, 1)), None)
+
+    def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
+        """What a table was at when a model last succeeded; None when no run says so."""
+        if not self._tables.exists(self._runs):
+            return None
+        succeeded = F.exists(
+            "models", lambda it: (it["name"] == model) & (it["outcome"] == "succeeded")
+        )
+        runs = self._tables.read(self._runs).where((F.col("package") == package) & succeeded)
+        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
+        return cast("str | None", runs.select(versions).collect()[0][0])
 
     def lease(self, package: str) -> Lease | None:
         """The lease of a run that has not ended, whether its process still lives or not."""
@@ -196,14 +240,20 @@ class Ledger:
     # --- taking, keeping and ending ------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the two tables unless they exist."""
+        """Create the two tables unless they exist; a ledger made before a column was gets it."""
         self._tables.create(self._leases, LEASES)
         self._tables.create(self._runs, LEDGER, partition_by=["package"])
-        stored = self._tables.columns(self._runs)
-        # A ledger of an earlier version lacks what was added to it since.
-        added = {name: kind for name, kind in LEDGER.items() if name not in stored}
-        if added:
-            self._tables.add_columns(self._runs, added)
+        if missing := self._missing_columns():
+            try:
+                self._tables.add_columns(self._runs, missing)
+            except TableError:
+                # Whoever added them in the meantime did what was asked for.
+                if self._missing_columns():
+                    raise
+
+    def _missing_columns(self) -> Columns:
+        known = self._tables.columns(self._runs)
+        return {name: kind for name, kind in LEDGER.items() if name not in known}
 
     def refuse_if_held(self, package: str) -> Lease | None:
         """Stop if another run holds the package; give back the lease of a killed run, if any."""
@@ -325,6 +375,7 @@ class Ledger:
 
     def _ledger_row(self, record: RunRecord) -> DataFrame:
         models = [asdict(outcome) for outcome in record.models]
+        written = record.written_days
         row = (
             record.run_id,
             record.package,
@@ -347,6 +398,7 @@ class Ledger:
             record.settings_fingerprint,
             record.error,
             *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
+            {table: [_days(days) for days in ranges] for table, ranges in written.items()},
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -429,7 +481,13 @@ def _lease(row: Row) -> Lease:
     )
 
 
+def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
+    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+    return [_record(row) for row in _plain_times(newest).collect()]
+
+
 def _record(stored: Row) -> RunRecord:
+    # Ledgers made by earlier versions do not have all columns.
     row: dict[str, Any] = dict.fromkeys(LEDGER) | stored.asDict()
     return RunRecord(
         run_id=row["run_id"],
@@ -449,4 +507,18 @@ def _record(stored: Row) -> RunRecord:
         error=row["error"],
         rerun_from=from_micros(row["rerun_from"]),
         rerun_to=from_micros(row["rerun_to"]),
+        written_days=_written_days(row["written_days"]),
     )
+
+
+def _days(days: DayRange) -> dict[str, str]:
+    return {"first": days.first.isoformat(), "last": days.last.isoformat()}
+
+
+def _written_days(
+    found: Mapping[str, Sequence[tuple[date, date]]] | None,
+) -> dict[str, tuple[DayRange, ...]]:
+    return {
+        table: tuple(DayRange(first, last) for first, last in ranges)
+        for table, ranges in (found or {}).items()
+    }

@@ -5,12 +5,16 @@
 
 The parameters name the inputs: one of ENGINE_INPUTS, or another model, whose rows of this run come
 in. `users: DataFrame = stored("users")` reads the whole derived table instead.
+
+A column's type may carry its rule, `column("string", "Id of the page view.")`, and the docstring
+begins with what a row is: "One row per page view: what was seen, and for how long."
 """
 
 from __future__ import annotations
 
 import graphlib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,6 +22,7 @@ from typing import Any, Literal
 from pyspark.sql import DataFrame
 
 from windrow.base import Base
+from windrow.checks import Check, NotNull, Unique
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError, did_you_mean
 from windrow.extras import Extras
@@ -83,6 +88,8 @@ class Model:
     """Where columns come from that a project adds by configuration; None: it takes none."""
     amend: Model | None = None
     """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    checks: tuple[Check, ...] = ()
+    """What must be true of the rows, beside what `all_checks` adds for the key."""
     tags: tuple[str, ...] = ()
     package: str = ""
     prefix: str = ""
@@ -97,6 +104,12 @@ class Model:
     def full_name(self) -> str:
         """The name of the model's table and of its manifest row."""
         return self.prefix + self.name
+
+    @property
+    def grain(self) -> str:
+        """What a row stands for: the "One row per …" with which the description begins."""
+        found = re.match(r"One row per ([^:;.]+)", self.description)
+        return f"one row per {' '.join(found[1].split())}" if found else ""
 
     @property
     def tracked_names(self) -> tuple[str, ...]:
@@ -120,6 +133,13 @@ class Model:
         return frozenset(
             source.model for source in self.inputs.values() if isinstance(source, Stored)
         ) - {self.name}
+
+    @property
+    def all_checks(self) -> tuple[Check, ...]:
+        """The key's checks and the declared ones, which may soften one of the key's."""
+        of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()
+        checks = (part for check in (*of_key, *self.checks) for part in check.apart())
+        return tuple({check.name: check for check in checks}.values())
 
     def columns_for(self, settings: PackageSettings) -> Columns | None:
         """The table's columns under these settings; None when the model does not declare them."""
@@ -149,6 +169,7 @@ def model(
     reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
     extras: Extras | None = None,
     amend: Model | None = None,
+    checks: Sequence[Check] = (),
     tags: Sequence[str] = (),
 ) -> Callable[[Callable[..., DataFrame]], Model]:
     """Declare the decorated function a model; its name then means the `Model`, still callable."""
@@ -160,6 +181,12 @@ def model(
                 f"Model '{declared}' is incremental and needs a key: @model(key=...). "
                 "A table that is made anew each run is @model(kind='rebuilt')."
             )
+        for check in checks:
+            if not isinstance(check, Check):
+                raise ConfigError(
+                    f"Model '{declared}': {check!r} is not a check. Write one like "
+                    "windrow.NotNull('page_url')."
+                )
         return Model(
             name=declared,
             function=function,
@@ -172,6 +199,7 @@ def model(
             reads=reads if reads is None or callable(reads) else tuple(reads),
             extras=extras,
             amend=amend,
+            checks=tuple(checks),
             tags=tuple(tags),
             package=package,
             description=inspect.getdoc(function) or "",

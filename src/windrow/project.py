@@ -25,6 +25,7 @@ from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted,
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
 from windrow.rerun import RerunPlan, plan_rerun, rerun
 from windrow.run import RunResult
+from windrow.run_checks import CheckReport, check_last_run
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
 from windrow.tables import open_tables
@@ -178,9 +179,10 @@ class Project:
         exclude: str | None = None,
         full_refresh: bool = False,
         refresh_manifests: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> RunResult:
-        """Carry out the next run of a package."""
+        """Carry out the next run of a package; with `check`, only if its rows pass their checks."""
         return runs.run(
             self.workspace(package),
             now=_clock(now),
@@ -188,6 +190,7 @@ class Project:
             exclude=exclude,
             full_refresh=full_refresh,
             refresh_manifests=refresh_manifests,
+            check=check,
             listener=listener,
         )
 
@@ -200,6 +203,7 @@ class Project:
         exclude: str | None = None,
         full_refresh: bool = False,
         refresh_manifests: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left."""
@@ -210,6 +214,7 @@ class Project:
             exclude=exclude,
             full_refresh=full_refresh,
             refresh_manifests=refresh_manifests,
+            check=check,
             listener=listener,
         )
 
@@ -256,6 +261,12 @@ class Project:
     ) -> str | None:
         """End the lease of a dead run and take back what it wrote; gives that run's id, if any."""
         return unlock(self.workspace(package), force=force, listener=listener)
+
+    def test(
+        self, package: str, *, select: str | None = None, exclude: str | None = None
+    ) -> CheckReport:
+        """Check the rows that the package's last run wrote; writes nothing."""
+        return check_last_run(self.workspace(package), select=select, exclude=exclude)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

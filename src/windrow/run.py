@@ -18,16 +18,19 @@ from datetime import UTC, datetime
 from functools import partial
 
 from windrow import manifest
+from windrow.checks import CheckResult, has_failed
+from windrow.days import DayRange, day_ranges
 from windrow.errors import LockedError
 from windrow.events import Source
-from windrow.intake import reached_by, record_sessions, take_in
-from windrow.ledger import Lease, ModelOutcome, RunRecord
+from windrow.intake import Intake, reached_by, record_sessions, take_in
+from windrow.ledger import Lease, ModelOutcome, RunRecord, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
-from windrow.model_run import event_columns, keep, start_models
+from windrow.model_run import ModelRun, event_columns, keep, start_models
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted
 from windrow.recovery import undo_killed, undone_on_error
 from windrow.refresh import check_refresh, empty_tables
+from windrow.run_checks import check_this_run
 from windrow.side_by_side import run_models
 from windrow.steps import Listener, Step
 from windrow.workspace import Workspace
@@ -40,7 +43,7 @@ class RunResult:
     run_id: str | None
     plan: Plan
     outcome: str
-    """succeeded, failed (a model did) or nothing_to_do"""
+    """succeeded, failed (a model did), rejected (a check did) or nothing_to_do"""
     models: tuple[ModelOutcome, ...] = ()
     counts: dict[str, int] | None = None
     reached: datetime | None = None
@@ -53,10 +56,14 @@ class RunResult:
     catch_up: RunResult | None = None
     """What was done, beside this run, for models that lag behind the others."""
 
+    checks: tuple[CheckResult, ...] = ()
+    """What came of the checks; none when none were asked for."""
+
     @property
     def has_failed(self) -> bool:
-        """True when a model failed."""
-        return self.outcome == "failed" or (self.catch_up is not None and self.catch_up.has_failed)
+        """True when a model failed, or a check that stopped the run, here or in the catch-up."""
+        is_bad = self.outcome in ("failed", "rejected")
+        return is_bad or (self.catch_up is not None and self.catch_up.has_failed)
 
 
 def run(
@@ -67,23 +74,26 @@ def run(
     exclude: str | None = None,
     full_refresh: bool = False,
     refresh_manifests: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> RunResult:
     """Carry out the next run of a package.
 
     Models that lag behind the others, because they are new or failed before, are caught up in a
-    second run beside them, so that neither waits for the other.
+    second run beside them, so that neither waits for the other. With `check`, the rows of a run
+    are checked before its manifest commit; when a check of severity error fails, nothing of it is
+    kept.
     """
     chosen = chosen_models(ws, select, exclude)
+    one_run = partial(_run, ws, now=now, check=check, listener=listener)
     if full_refresh or refresh_manifests:
         check_refresh(ws)
-        forget = partial(empty_tables, models=chosen if full_refresh else ())
-        return _run(ws, chosen, now=now, listener=listener, forget=forget)
+        return one_run(chosen, forget=partial(empty_tables, models=chosen if full_refresh else ()))
     live, lagging = parted(ws, chosen)
     if not lagging:
-        return _run(ws, chosen, now=now, listener=listener)
-    result = _run(ws, live, now=now, listener=listener)
-    caught_up = _run(ws, chosen, only=lagging, now=now, listener=listener)
+        return one_run(chosen)
+    result = one_run(live)
+    caught_up = one_run(chosen, only=lagging)
     return replace(
         result,
         is_caught_up=result.is_caught_up and caught_up.is_caught_up,
@@ -98,6 +108,7 @@ def _run(
     *,
     only: Sequence[Model] | None = None,
     now: datetime,
+    check: bool,
     listener: Listener,
     forget: Callable[[Workspace], None] | None = None,
 ) -> RunResult:
@@ -123,7 +134,7 @@ def _run(
                 listener(Step("refresh", "done"))
             if plan is None or ws.settings.models_to_remove:
                 plan = make_plan(ws, source, models, now, only=only)
-            result = carry_out(ws, plan, source, lease, listener)
+            result = carry_out(ws, plan, source, lease, listener, check=check)
     return replace(result, seconds=time.monotonic() - started, undone=undone)
 
 
@@ -161,7 +172,13 @@ def _forget_removed(ws: Workspace, listener: Listener) -> None:
 
 
 def carry_out(
-    ws: Workspace, plan: Plan, source: Source, lease: Lease, listener: Listener
+    ws: Workspace,
+    plan: Plan,
+    source: Source,
+    lease: Lease,
+    listener: Listener,
+    *,
+    check: bool = False,
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
     for sentence in plan.limits.sentences:
@@ -186,19 +203,19 @@ def carry_out(
             listener,
             beside=lambda: record_sessions(ws, intake),
         )
+        succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
+        done = [member for member in plan.models if member.full_name in succeeded]
+        checks = _checked(models, done, listener) if check else ()
     finally:
         intake.release()
 
-    succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
     reached = reached_by(intake, plan.limits, compat=ws.settings.compat)
-    advancing = [member for member in plan.models if member.full_name in succeeded]
-    changed = _advanced(ws, plan, advancing, reached)
+    changed = ws.hooks.positions(_advanced(ws, plan, done, reached))
     if not ws.ledger.is_ours(lease):
         raise LockedError(
             f"Run {lease.run_id} lost its lease on package '{lease.package}' to another run, "
             "which took it for dead. Raise lease_minutes if runs stand still for that long."
         )
-    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
     result = RunResult(
         run_id=lease.run_id,
         plan=plan,
@@ -207,8 +224,12 @@ def carry_out(
         counts=intake.counts,
         reached=reached,
         is_caught_up=not changed or _is_last(plan.limits),
+        checks=checks,
     )
-    _record(ws, result, lease)
+    if has_failed(checks):
+        return _rejected(ws, result, lease)
+    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
+    _record(ws, result, lease, written_days=_written_days(ws, models, intake))
     return result
 
 
@@ -236,12 +257,53 @@ def _advanced(
     return changed
 
 
+def _checked(
+    models: ModelRun, done: Sequence[Model], listener: Listener
+) -> tuple[CheckResult, ...]:
+    began = time.monotonic()
+    listener(Step("checks", "started"))
+    results = check_this_run(models, done)
+    failed = [result for result in results if result.failures]
+    status = "failed" if has_failed(results) else "done"
+    detail = f"{len(results) - len(failed)} of {len(results)} passed"
+    listener(Step("checks", status, seconds=time.monotonic() - began, detail=detail))
+    return results
+
+
+def _rejected(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
+    """Take back what the run wrote, as for one that was killed, and say which checks failed."""
+    undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
+    rejected = replace(result, outcome="rejected", reached=None, is_caught_up=False)
+    failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
+    _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
+    return rejected
+
+
+def _written_days(
+    ws: Workspace, models: ModelRun, intake: Intake
+) -> dict[str, tuple[DayRange, ...]]:
+    """Table -> the days of the rows that went into it, where a table has days."""
+    started_on = day_ranges(intake.started_on)
+    return ({ws.lifecycle.name: started_on} if ws.base.has_sessions else {}) | {
+        ws.model(name).full_name: written.days
+        for name, written in models.written.items()
+        if written.days is not None
+    }
+
+
 def _is_last(limits: Limits) -> bool:
     """True when a run with these limits leaves nothing for another one at the same clock."""
     return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
 
 
-def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
+def _record(
+    ws: Workspace,
+    result: RunResult,
+    lease: Lease,
+    *,
+    written_days: dict[str, tuple[DayRange, ...]] | None = None,
+    error: str | None = None,
+) -> None:
     limits = result.plan.limits
     ws.ledger.end(
         RunRecord(
@@ -261,13 +323,17 @@ def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
             settings_fingerprint=ws.settings.fingerprint(),
             rerun_from=result.plan.rerun[0] if result.plan.rerun else None,
             rerun_to=result.plan.rerun[1] if result.plan.rerun else None,
+            written_days=written_days or {},
+            error=error,
         )
     )
 
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
     """What every table of the run is at now; asked side by side, as each answer takes a while."""
-    tables = [*ws.protected, *(ws.table(m) for m in models if m.kind != "this_run")]
+    read = [ws.model(name) for member in models for name in member.stored_parents]
+    known = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
+    tables = [*ws.protected, *known]
     with ThreadPoolExecutor(max_workers=4) as pool:
         found = dict(zip(tables, pool.map(ws.tables.version, tables), strict=True))
     return {str(table): at for table, at in found.items() if at is not None}
@@ -281,9 +347,10 @@ def run_until_caught_up(
     exclude: str | None = None,
     full_refresh: bool = False,
     refresh_manifests: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> list[RunResult]:
-    """Run again and again at the same clock until nothing is left, or a model fails."""
+    """Run again and again at the same clock until nothing is left, or a model or check fails."""
     results: list[RunResult] = []
     while True:
         result = run(
@@ -293,6 +360,7 @@ def run_until_caught_up(
             exclude=exclude,
             full_refresh=full_refresh and not results,
             refresh_manifests=refresh_manifests and not results,
+            check=check,
             listener=listener,
         )
         results.append(result)

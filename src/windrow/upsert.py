@@ -35,6 +35,11 @@ class Destination:
         partition = f"{self.date}_date"
         return partition if partition in columns else self.date
 
+    def partition(self, columns: Columns) -> list[str]:
+        """The columns that a new table is laid out by unless a project says otherwise: its day."""
+        day = self.day_column(columns)
+        return [day] if day is not None and columns[day] == "date" else []
+
 
 @dataclass(frozen=True)
 class Replaced:
@@ -54,12 +59,11 @@ def prepare(
     columns: Columns,
     *,
     partition_by: Sequence[str] = (),
-    comments: dict[str, str] | None = None,
 ) -> None:
     """Make sure that the table exists and has these columns."""
     table = destination.table
     if not tables.exists(table):
-        tables.create(table, columns, partition_by=partition_by, comments=comments)
+        tables.create(table, columns, partition_by=partition_by)
         return
     stored = tables.columns(table)
     changed = {
@@ -82,7 +86,13 @@ def stored_rows(
     tables: Tables, destination: Destination, search: Sequence[DayRange] | None
 ) -> DataFrame:
     """The stored rows on the days of a search, or all of them when the days are not known."""
-    rows = tables.read(destination.table)
+    return on_days_of(tables.read(destination.table), destination, search)
+
+
+def on_days_of(
+    rows: DataFrame, destination: Destination, search: Sequence[DayRange] | None
+) -> DataFrame:
+    """Of a table's rows, now or as they were, those on the days of a search."""
     day = destination.day_column(dict(rows.dtypes))
     if search is None or day is None:
         return rows

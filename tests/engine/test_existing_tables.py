@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from website import Site, event
 from windrow import State
+from windrow.base import Base
 from windrow.config import WebSettings
 from windrow.frames import frame_of
-from windrow.lifecycle import LIFECYCLE, QUARANTINE
 from windrow.manifest import MANIFEST
 from windrow.packages.web import WEB
 from windrow.tables import Columns
@@ -63,8 +63,8 @@ def inherited(spark: SparkSession, folder: Path, models: tuple[str, ...] = MODEL
     ]
     manifest = "snowplow_manifest/snowplow_web_"
     written_by_another(site, f"{manifest}incremental_manifest", MANIFEST, positions)
-    written_by_another(site, f"{manifest}base_sessions_lifecycle_manifest", LIFECYCLE, LIVES)
-    written_by_another(site, f"{manifest}base_quarantined_sessions", QUARANTINE, [])
+    written_by_another(site, f"{manifest}base_sessions_lifecycle_manifest", Base().lifecycle, LIVES)
+    written_by_another(site, f"{manifest}base_quarantined_sessions", Base().quarantine, [])
     rows = {
         "page_views": PAGE_VIEWS,
         "sessions": SESSIONS,

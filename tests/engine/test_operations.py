@@ -75,6 +75,16 @@ def test_subsets_and_full_runs_do_not_disturb_each_other(
     assert contents(site) == contents(week)
 
 
+def test_a_session_changes_its_user_while_users_do_not_run(spark: SparkSession, tmp_path: Path):
+    site = Site(spark, tmp_path)
+    site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1", cookie="cookie"))
+    site.run("2024-01-02 11:00")
+    site.arrive(event("e0", "s1", "2024-01-02 09:00", page="p0", cookie="early"))
+    site.run("2024-01-02 12:00", select="page_views user_mapping sessions")
+    site.run("2024-01-02 12:00")
+    assert site.rows("users", "domain_userid") == [("early",)]
+
+
 def test_a_past_window_is_processed_again_beside_live_progress(
     spark: SparkSession, tmp_path: Path, week: Site
 ):

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from windrow.doctor import Check
 from windrow.plan import ReadEstimate
+from windrow.report.checks import reports_document
 from windrow.report.documents import (
     checks_document,
     error_document,
@@ -18,6 +19,7 @@ from windrow.report.documents import (
     statuses_document,
     step_document,
 )
+from windrow.run_checks import CheckReport
 from windrow.steps import Step
 
 from .values import (
@@ -25,15 +27,18 @@ from .values import (
     a_failed_result,
     a_lease,
     a_plan,
+    a_rejected_result,
     a_result,
     a_status,
     at,
+    some_checks,
 )
 
 RUN_KEYS = {
     *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
-    *("models", "counts", "nothing_because", "is_caught_up", "undone", "seconds"),
+    *("models", "counts", "nothing_because", "is_caught_up", "undone", "checks", "seconds"),
 }
+CHECK_KEYS = {"table", "check", "severity", "outcome", "failures", "sample"}
 MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
 
 
@@ -73,6 +78,26 @@ def test_a_failed_model_keeps_its_error() -> None:
         "no such column [x]",
         "reads page_views, which failed",
     ]
+
+
+def test_a_rejected_run_tells_its_checks() -> None:
+    (run,) = runs_document({"web": [a_rejected_result()]})["packages"][0]["runs"]
+    assert run.keys() == RUN_KEYS
+    assert (run["outcome"], run["reached"]) == ("rejected", None)
+    assert [check["outcome"] for check in run["checks"]] == ["warned", "failed", "passed"]
+
+
+def test_a_checks_document_has_exactly_its_documented_keys() -> None:
+    report = CheckReport("web", "dev", "20240307T000000-ab12cd34", some_checks())
+    nothing = CheckReport("web", "dev", None)
+    document = reports_document([report, nothing])
+    package, empty = document["packages"]
+    assert package.keys() == {"package", "target", "run_id", "has_failed", "checks"}
+    assert all(check.keys() == CHECK_KEYS for check in package["checks"])
+    assert package["has_failed"] is True
+    assert package["checks"][0]["sample"] == [{"page_view_id": "p2", "page_url": None}]
+    assert (empty["run_id"], empty["has_failed"], empty["checks"]) == (None, False, [])
+    assert json.loads(json.dumps(document)) == document
 
 
 def test_a_plan_document_has_exactly_its_documented_keys() -> None:
@@ -123,8 +148,9 @@ def test_a_status_without_a_plan_has_the_same_keys() -> None:
 def test_a_models_document_tells_frames_from_settings_and_stored_from_this_run() -> None:
     (package,) = models_document({"web": MODELS})["packages"]
     assert [member.keys() for member in package["models"]] == [
-        {"name", "table", "kind", "key", "date", "tags", "inputs", "path", "description"}
+        {"name", "table", "kind", "key", "date", "grain", "tags", "inputs", "path", "description"}
     ] * 2
+    assert [m["grain"] for m in package["models"]] == ["one row per page view", "one row per user"]
     assert package["models"][0]["inputs"] == [{"name": "events", "is_stored": False}]
     assert package["models"][1]["inputs"] == [
         {"name": "page_views", "is_stored": False},

@@ -12,6 +12,7 @@ from windrow.doctor import Check
 from windrow.limits import Limits, State
 from windrow.plan import ReadEstimate
 from windrow.report import words
+from windrow.report.checks import reports_text
 from windrow.report.text import (
     check_text,
     models_text,
@@ -19,15 +20,18 @@ from windrow.report.text import (
     runs_text,
     statuses_text,
 )
+from windrow.run_checks import CheckReport
 
 from .values import (
     MODELS,
     a_failed_result,
     a_lease,
     a_plan,
+    a_rejected_result,
     a_result,
     a_status,
     at,
+    some_checks,
 )
 
 
@@ -73,6 +77,29 @@ def test_a_failed_run_names_the_model_and_shows_brackets_in_its_error() -> None:
     assert lines[0].startswith("web: failed in")
     assert "  page_views failed: no such column [x]" in lines
     assert "  users skipped: reads page_views, which failed" in lines
+
+
+def test_a_rejected_run_shows_what_failed_and_that_nothing_was_kept() -> None:
+    lines = shown(runs_text({"web": [a_rejected_result()]}))
+    assert lines[0] == "web: rejected in 12.3 s (run 20240307T000000-ab12cd34)"
+    assert lines[-6:] == [
+        "  ✗ snowplow_web_page_views unique(page_view_id): 1 failure (error)",
+        "      page_view_id = p1, times = 2",
+        "  ! snowplow_web_page_views not_null(page_url): 1 failure (warn)",
+        "      page_view_id = p2, page_url = null",
+        "  3 checks: 1 passed, 1 warned and 1 failed.",
+        "  Nothing of this run was kept: the tables are as they were before it.",
+    ]
+
+
+def test_a_test_tells_failures_or_only_how_many_passed() -> None:
+    good = CheckReport("web", "dev", "20240307T000000-ab12cd34", some_checks()[2:])
+    assert shown(reports_text([good, CheckReport("web", "prod", None)])) == [
+        "web on dev, run 20240307T000000-ab12cd34",
+        "  1 check: 1 passed.",
+        "web on prod",
+        "  Nothing to check: there has been no run yet.",
+    ]
 
 
 def test_a_run_that_undid_a_killed_one_says_so() -> None:

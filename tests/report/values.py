@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import DataFrame
 
+from windrow.checks import CheckResult
 from windrow.ledger import Holder, Lease, ModelOutcome, RunRecord
 from windrow.limits import Limits, State
 from windrow.model import Model, model, stored
@@ -80,6 +81,21 @@ def a_failed_result() -> RunResult:
             ModelOutcome("snowplow_web_users", "skipped", error="reads page_views, which failed"),
         ),
     )
+
+
+def some_checks() -> tuple[CheckResult, ...]:
+    table = "snowplow_web_page_views"
+    twice: dict[str, str | None] = {"page_view_id": "p1", "times": "2"}
+    nameless: dict[str, str | None] = {"page_view_id": "p2", "page_url": None}
+    return (
+        CheckResult(table, "not_null(page_url)", "warn", 1, (nameless,)),
+        CheckResult(table, "unique(page_view_id)", "error", 1, (twice,)),
+        CheckResult(table, "not_null(page_view_id)", "error"),
+    )
+
+
+def a_rejected_result() -> RunResult:
+    return replace(a_result(), outcome="rejected", reached=None, checks=some_checks())
 
 
 def a_status() -> PackageStatus:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from windrow import __version__
 from windrow.cli.call import as_command
-from windrow.cli.looks import doctor, ls, status
+from windrow.cli.looks import check, doctor, ls, status
 from windrow.cli.operations import rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
@@ -25,6 +25,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "plan": plan,
     "run": run,
     "rerun": rerun,
+    "test": check,
     "status": status,
     "ls": ls,
     "generate": generate,

@@ -47,6 +47,9 @@ def run(
     until_caught_up: Annotated[
         bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
+    ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
@@ -67,6 +70,7 @@ def run(
             exclude=joined(exclude),
             full_refresh=full_refresh,
             refresh_manifests=refresh_manifests,
+            check=check,
         )
     call.report(runs_document(results), runs_text(results))
     return int(any(result.has_failed for runs in results.values() for result in runs))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from windrow.checks import CheckResult
 from windrow.doctor import Check
 from windrow.ledger import Lease, ModelOutcome, RunRecord
 from windrow.limits import State
@@ -44,8 +45,21 @@ def run_document(result: RunResult) -> Document:
         "nothing_because": result.plan.nothing_because,
         "is_caught_up": result.is_caught_up,
         "undone": list(result.undone),
+        "checks": [check_document(check) for check in result.checks],
         "seconds": round(result.seconds, 3),
         "catch_up": run_document(result.catch_up) if result.catch_up else None,
+    }
+
+
+def check_document(result: CheckResult) -> Document:
+    """One check of one table."""
+    return {
+        "table": result.table,
+        "check": result.check,
+        "severity": result.severity,
+        "outcome": result.outcome,
+        "failures": result.failures,
+        "sample": [dict(row) for row in result.sample],
     }
 
 
@@ -171,6 +185,7 @@ def _model(member: Model) -> Document:
         "kind": member.kind,
         "key": list(member.key),
         "date": member.date,
+        "grain": member.grain or None,
         "tags": list(member.tags),
         "inputs": [{"name": name, "is_stored": stored} for name, stored in inputs_of(member)],
         "path": member.path or None,

@@ -17,6 +17,7 @@ from windrow.limits import State
 from windrow.model import Model
 from windrow.plan import Plan
 from windrow.report import words
+from windrow.report.check_lines import check_lines
 from windrow.report.documents import inputs_of
 from windrow.run import RunResult
 from windrow.status import PackageStatus
@@ -64,9 +65,8 @@ def run_text(package: str, result: RunResult) -> RenderableType:
 def _run_heading(package: str, result: RunResult) -> Text:
     if result.outcome == "nothing_to_do":
         return Text(f"{package}: nothing to do", "bold")
-    how = "succeeded" if result.outcome == "succeeded" else "failed"
     heading = Text().append(f"{package}: ", "bold")
-    heading.append(how, "bold red" if result.has_failed else "bold green")
+    heading.append(result.outcome, "bold red" if result.has_failed else "bold green")
     return heading.append(f" in {words.duration(result.seconds)} (run {result.run_id})")
 
 
@@ -85,7 +85,12 @@ def _run_sentences(result: RunResult) -> Iterator[str]:
     yield from _rows_by_model(result)
     yield from _left_out(counts)
     yield from _troubles(result)
-    yield from _how_far(result)
+    if result.checks:
+        yield from check_lines(result.checks)
+    if result.outcome == "rejected":
+        yield "Nothing of this run was kept: the tables are as they were before it."
+    else:
+        yield from _how_far(result)
 
 
 def _rows_by_model(result: RunResult) -> Iterator[str]:

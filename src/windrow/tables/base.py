@@ -12,7 +12,10 @@ from pyspark.sql import DataFrame
 from windrow.errors import TableError
 
 Columns = Mapping[str, str]
-"""Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}."""
+"""Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}.
+
+A type that carries a rule, column("string", "Id of the session."), gives its column a comment.
+"""
 
 DELETED = "__deleted"
 """Boolean column of a frame of changes: true on a tombstone, whose key must leave the table."""
@@ -70,13 +73,12 @@ class Tables(Protocol):
         columns: Columns,
         *,
         partition_by: Sequence[str] = (),
-        comments: Mapping[str, str] | None = None,
     ) -> None:
-        """Create an empty table unless it exists. `comments` are column comments."""
+        """Create an empty table unless it exists; the columns' rules become their comments."""
         ...
 
     def add_columns(self, table: TableName, columns: Columns) -> None:
-        """Append columns to the table; they are null in the rows stored before."""
+        """Append columns, with comments, to the table; in the rows stored before they are null."""
         ...
 
     def append(self, table: TableName, rows: DataFrame) -> None:

@@ -71,7 +71,6 @@ class SqlTables(ABC):
         columns: Columns,
         *,
         partition_by: Sequence[str] = (),
-        comments: Mapping[str, str] | None = None,
     ) -> None:
         if self.exists(table):
             return
@@ -80,7 +79,6 @@ class SqlTables(ABC):
             columns,
             using=self.format,
             partition_by=partition_by,
-            comments=comments or {},
             properties=self.properties(columns, partition_by),
         )
         try:

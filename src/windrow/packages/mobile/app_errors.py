@@ -11,15 +11,19 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
+from windrow.column_rules import column, rule_of
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.event_columns import APPLICATION_ERROR
 from windrow.model import model
 from windrow.packages.mobile.event_fields import (
     APP,
+    DERIVED_DATE,
     DEVICE,
     GEO,
     LOCATION,
+    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SESSION,
@@ -34,7 +38,7 @@ _ADDED = ("cause_stack_trace", "file_name", "line_column")
 _EVENT: Columns = {
     **typed("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
     **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
-    "model_tstamp": "timestamp",
+    **MODEL_TSTAMP,
     **typed("platform", *SCREEN_SIZE, *DEVICE),
     **typed("screen_id", "screen_name", "screen_activity", "screen_fragment"),
     **typed("screen_top_view_controller", "screen_type", "screen_view_controller"),
@@ -48,8 +52,8 @@ def columns(settings: MobileSettings) -> Columns:
     fields = dict(APPLICATION_ERROR.fields)
     if settings.compat:
         fields = {name: kind for name, kind in fields.items() if name not in _ADDED}
-        fields["thread_id"] = "int"
-    return {**_EVENT, **fields, "derived_tstamp_date": "date"}
+        fields["thread_id"] = column("int", rule_of(fields["thread_id"]))
+    return {**_EVENT, **fields, **DERIVED_DATE}
 
 
 @model(
@@ -59,6 +63,11 @@ def columns(settings: MobileSettings) -> Columns:
     replaces="session_id",
     steps=("app_errors_this_run",),
     reads=(*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
+    checks=(
+        NotNull(("session_id", "event_index_in_session", "collector_tstamp")),
+        NotNull(("device_user_id", "session_index", "session_first_event_id"), severity="warn"),
+        NotNull(("network_userid", "dvce_created_tstamp", "derived_tstamp"), severity="warn"),
+    ),
 )
 def app_errors(events: DataFrame, settings: MobileSettings, now: datetime) -> DataFrame:
     """One row per application error: what went wrong, where in the code, and on which device."""

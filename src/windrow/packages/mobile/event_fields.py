@@ -10,6 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.config import MobileSettings
 from windrow.event_columns import (
     APPLICATION,
@@ -48,9 +49,11 @@ ADDED: Columns = {
     **_prefixed(SCREEN_VIEW, SCREEN_VIEW_PREFIX),
     **{name: kind for context in CONTEXTS.values() for name, kind in _prefixed(*context).items()},
     **{name: CLIENT_SESSION.fields[field] for name, field in _OF_CLIENT_SESSION.items()},
-    "session_id": "string",
-    "device_user_id": "string",
-    "event_index_in_session": "int",
+    "session_id": CLIENT_SESSION.fields["session_id"],
+    "device_user_id": CLIENT_SESSION.fields["user_id"],
+    "event_index_in_session": column(
+        "int", "Number of the event among its session's events, in the order of their times."
+    ),
 }
 """The columns that an event has beside those of the events table."""
 
@@ -68,6 +71,10 @@ GEO = (
 )
 NETWORK = ("carrier", "network_technology", "network_type")
 APP = ("build", "version")
+
+MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
+START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
+DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
 
 EARLIEST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
 """What makes one event of a session earlier than another; the id settles ties."""

@@ -12,15 +12,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, OneValuePer, Unique
+from windrow.column_rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.model import model
 from windrow.packages.mobile.event_fields import (
     APP,
+    DERIVED_DATE,
     DEVICE,
     EARLIEST,
     GEO,
     LOCATION,
+    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SESSION,
@@ -34,16 +38,18 @@ from windrow.tables import Columns
 COLUMNS: Columns = {
     **typed("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
     **typed(*SESSION),
-    "screen_view_in_session_index": "int",
-    "screen_views_in_session": "int",
+    "screen_view_in_session_index": column(
+        "int", "Number of the screen view among its session's, in the order of their times."
+    ),
+    "screen_views_in_session": column("int", "Number of screen views that the session has."),
     **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
-    "model_tstamp": "timestamp",
+    **MODEL_TSTAMP,
     **typed(*SHOWN),
     **typed("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
     **typed("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
     **typed("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
     **typed("user_ipaddress", "useragent", *NETWORK, *APP),
-    "derived_tstamp_date": "date",
+    **DERIVED_DATE,
 }
 
 
@@ -54,6 +60,14 @@ COLUMNS: Columns = {
     replaces="session_id",
     steps=("screen_views_this_run",),
     reads=read_for("event_name", *COLUMNS),
+    checks=(
+        *(Unique("event_id"), NotNull("event_id"), NotNull("session_id")),
+        Unique(("session_id", "screen_view_in_session_index")),
+        OneValuePer("screen_views_in_session", per="session_id"),
+        NotNull(("screen_view_in_session_index", "screen_views_in_session", "collector_tstamp")),
+        NotNull(("device_user_id", "session_index", "session_first_event_id"), severity="warn"),
+        NotNull(("network_userid", "dvce_created_tstamp", "derived_tstamp"), severity="warn"),
+    ),
 )
 def screen_views(
     events: DataFrame, nearby: DataFrame, settings: MobileSettings, now: datetime

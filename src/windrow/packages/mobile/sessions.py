@@ -11,6 +11,8 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, Unique
+from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import MobileSettings
 from windrow.event_columns import APPLICATION_ERROR
@@ -23,42 +25,68 @@ from windrow.packages.mobile.event_fields import (
     EARLIEST,
     GEO,
     LOCATION,
+    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SHOWN,
+    START_DATE,
     read_for,
     typed,
 )
 from windrow.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.tables import Columns
 
+_SHOWN_FIRST = "from the session's first screen view"
+_SHOWN_LAST = "from the session's last screen view"
 
-def _text(*names: str) -> Columns:
-    return dict.fromkeys(names, "string")
+
+def _first(*names: str, prefix: str = "") -> Columns:
+    return noted(typed(*names), "from the session's first event", prefix=prefix)
+
+
+def _last(*names: str) -> Columns:
+    return noted(typed(*names), "from the session's last event", prefix="last_")
 
 
 COLUMNS: Columns = {
-    **typed("app_id", "session_id", "session_index", "previous_session_id"),
-    **typed("session_first_event_id"),
-    "session_last_event_id": "string",
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "model_tstamp": "timestamp",
-    **typed("user_id", "device_user_id", "network_userid"),
-    "stitched_user_id": "string",
-    "session_duration_s": "bigint",
-    "has_install": "boolean",
-    "screen_views": "bigint",
-    "screen_names_viewed": "bigint",
-    "app_errors": "int",
-    "fatal_app_errors": "int",
-    **_text("first_event_name", "last_event_name"),
-    **_text(*(f"first_{name}" for name in SHOWN)),
-    **_text(*(f"last_{name}" for name in SHOWN)),
-    **typed("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
-    **typed("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
-    **_text("first_build", "last_build", "first_version", "last_version"),
-    "start_tstamp_date": "date",
+    **_first("app_id"),
+    **typed("session_id"),
+    **_first("session_index", "previous_session_id", "session_first_event_id"),
+    "session_last_event_id": column("string", "Id of the session's last event."),
+    "start_tstamp": column("timestamp", "Time of the session's earliest event."),
+    "end_tstamp": column("timestamp", "Time of the session's latest event."),
+    **MODEL_TSTAMP,
+    **_first("user_id", "device_user_id", "network_userid"),
+    "stitched_user_id": column(
+        "string",
+        "The device's id in `user_mapping`, or else `device_user_id` unless the device hides it; "
+        "the hook `stitch_user_identifiers` may say otherwise; null without `session_stitching`.",
+    ),
+    "session_duration_s": column(
+        "bigint", "Seconds from start to end, fractions cut from both before subtracting."
+    ),
+    "has_install": column("boolean", "True if the app was installed in the session."),
+    "screen_views": column("bigint", "Number of the session's screen views; null if none."),
+    "screen_names_viewed": column(
+        "bigint", "Number of different screen names among them; null if it has no screen view."
+    ),
+    "app_errors": column(
+        "int", "Number of the session's errors; null if none, or without the errors module."
+    ),
+    "fatal_app_errors": column(
+        "int", "Number of them that ended the app; null where `app_errors` is."
+    ),
+    **_first("event_name", prefix="first_"),
+    **_last("event_name"),
+    **noted(typed(*SHOWN), _SHOWN_FIRST, prefix="first_"),
+    **noted(typed(*SHOWN), _SHOWN_LAST, prefix="last_"),
+    **_first("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    **_first("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
+    **_first("build", prefix="first_"),
+    **_last("build"),
+    **_first("version", prefix="first_"),
+    **_last("version"),
+    **START_DATE,
 }
 
 _AS_FIRST = (
@@ -111,6 +139,15 @@ def stitched_older_sessions(
     replaces="session_id",
     steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
     reads=_reads,
+    checks=(
+        *(Unique("session_last_event_id"), NotNull("session_last_event_id")),
+        NotNull(("start_tstamp", "end_tstamp", "session_duration_s"), severity="warn"),
+        NotNull(("session_index", "device_user_id", "network_userid"), severity="warn"),
+        NotNull(("session_first_event_id", "has_install", "last_event_name"), severity="warn"),
+        # A phone restored from a backup can fork the first two for good.
+        Unique("session_first_event_id", severity="warn"),
+        Unique("previous_session_id", severity="warn"),
+    ),
     amend=stitched_older_sessions,
 )
 def sessions(

@@ -13,11 +13,20 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
+from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.model import model, stored
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import GEO, SCREEN_SIZE, SHOWN, typed
+from windrow.packages.mobile.event_fields import (
+    GEO,
+    MODEL_TSTAMP,
+    SCREEN_SIZE,
+    SHOWN,
+    START_DATE,
+    typed,
+)
 from windrow.parts.users import over_sessions
 from windrow.tables import Columns
 
@@ -27,26 +36,43 @@ _LAST_SHOWN = tuple(f"last_{name}" for name in SHOWN)
 _CHANGING = ("os_version", "carrier")
 """What a device has at its first session and may have otherwise at its last."""
 
+_FROM_FIRST = "from the device's first session"
+_FROM_LAST = "from the device's last session"
+
+
+def _first(*names: str, prefix: str = "") -> Columns:
+    return noted(typed(*names), _FROM_FIRST, prefix=prefix)
+
+
+def _last(*names: str) -> Columns:
+    return noted(typed(*names), _FROM_LAST, prefix="last_")
+
+
 COLUMNS: Columns = {
-    **typed("user_id", "device_user_id", "network_userid"),
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "model_tstamp": "timestamp",
-    "screen_views": "bigint",
-    "screen_names_viewed": "bigint",
-    "sessions": "bigint",
-    "sessions_duration_s": "bigint",
-    "active_days": "bigint",
-    "app_errors": "bigint",
-    "fatal_app_errors": "bigint",
-    **dict.fromkeys((*_FIRST_SHOWN, *_LAST_SHOWN), "string"),
-    **typed("platform", *SCREEN_SIZE, "device_manufacturer", "device_model", "os_type"),
-    "first_os_version": "string",
-    "last_os_version": "string",
-    **typed("android_idfa", "apple_idfa", "apple_idfv", "open_idfa", *GEO),
-    "first_carrier": "string",
-    "last_carrier": "string",
-    "start_tstamp_date": "date",
+    **_first("user_id"),
+    **typed("device_user_id"),
+    **_first("network_userid"),
+    "start_tstamp": column("timestamp", "Start of the device's first session."),
+    "end_tstamp": column("timestamp", "End of the device's last session."),
+    **MODEL_TSTAMP,
+    "screen_views": column("bigint", "Screen views of all sessions together; null if none."),
+    "screen_names_viewed": column(
+        "bigint", "Sum of the sessions' `screen_names_viewed`: a name may count several times."
+    ),
+    "sessions": column("bigint", "Number of the device's sessions."),
+    "sessions_duration_s": column("bigint", "Seconds of all sessions together."),
+    "active_days": column("bigint", "Number of different days in UTC on which a session began."),
+    "app_errors": column("bigint", "Errors of all sessions together; null if none."),
+    "fatal_app_errors": column("bigint", "Errors that ended the app; null where none is known."),
+    **_first(*SHOWN, prefix="first_"),
+    **_last(*SHOWN),
+    **_first("platform", *SCREEN_SIZE, "device_manufacturer", "device_model", "os_type"),
+    **_first("os_version", prefix="first_"),
+    **_last("os_version"),
+    **_first("android_idfa", "apple_idfa", "apple_idfv", "open_idfa", *GEO),
+    **_first("carrier", prefix="first_"),
+    **_last("carrier"),
+    **START_DATE,
 }
 
 _AS_FIRST = (
@@ -63,6 +89,11 @@ _AS_FIRST = (
     columns=COLUMNS,
     replaces="device_user_id",
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    checks=(
+        NotNull(("sessions", "active_days")),
+        NotNull(("start_tstamp", "end_tstamp", "sessions_duration_s"), severity="warn"),
+        NotNull("network_userid", severity="warn"),
+    ),
 )
 def users(
     sessions_of_users: DataFrame,

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from windrow.checks import NotNull
+from windrow.column_rules import column
 from windrow.config import WebSettings
 from windrow.model import model, stored
 from windrow.parts.user_mapping import latest_ids
 from windrow.tables import Columns
 
-COLUMNS: Columns = {"domain_userid": "string", "user_id": "string", "end_tstamp": "timestamp"}
+COLUMNS: Columns = {
+    "domain_userid": column("string", "Id of the user in the site's own cookie."),
+    "user_id": column(
+        "string", "Id that the business knows the user by, of the latest event that has both ids."
+    ),
+    "end_tstamp": column("timestamp", "Collector time of that latest event."),
+}
 
 
 @model(
     key="domain_userid",
     columns=COLUMNS,
     reads=("event_id", "user_id", "collector_tstamp"),
+    checks=(NotNull(("user_id", "end_tstamp")),),
 )
 def user_mapping(
     events: DataFrame,
