@@ -79,8 +79,12 @@ class Base:
     """Platforms whose events are taken; empty means all."""
     reads: tuple[str, ...] = ()
     """Event columns that `adds` and `keeps` need."""
+    may_lack: tuple[str, ...] = ()
+    """Those of them that are null when the events table has no such column."""
     adds: Callable[[], dict[str, Column]] = lambda: {}
     """Columns that every event of a run gets."""
+    adds_in_session: Callable[[], dict[str, Column]] = lambda: {}
+    """Columns that look at a session's other events too; only models that use them pay for it."""
     keeps: Callable[[], Column] | None = None
     """Of the events of a run's sessions, those that models see; None means all."""
 

@@ -183,11 +183,11 @@ class EntityColumn:
         return f"array<struct<{members}>>" if self.is_array else f"struct<{members}>"
 
 
-def _entity(name: str, **fields: str) -> EntityColumn:
+def _entity(name: str, /, **fields: str) -> EntityColumn:
     return EntityColumn(f"contexts_{name}", fields, is_array=True)
 
 
-def _event(name: str, **fields: str) -> EntityColumn:
+def _event(name: str, /, **fields: str) -> EntityColumn:
     full_name = f"unstruct_event_com_snowplowanalytics_snowplow_{name}"
     return EntityColumn(full_name, fields, is_array=False)
 
@@ -283,6 +283,90 @@ WEB_VITALS = _event(
     navigation_type=column("string", "How the page was navigated to."),
 )
 
+CLIENT_SESSION = _entity(
+    "com_snowplowanalytics_snowplow_client_session_1",
+    session_id=column("string", "Id of the session."),
+    session_index=column("int", "Number of the session among the device's sessions."),
+    previous_session_id=column("string", "Id of the device's session before this one."),
+    user_id=column("string", "Id of the device, made by the tracker when the app was installed."),
+    first_event_id=column(
+        "string", "Id of the session's first event as the tracker knows it; letter case may differ."
+    ),
+)
+
+SCREEN_VIEW = EntityColumn(
+    "unstruct_event_com_snowplowanalytics_mobile_screen_view_1",
+    {
+        "id": column("string", "Id of the screen view."),
+        "name": column("string", "Name of the screen that was opened."),
+        "previous_id": column("string", "Id of the screen view before it."),
+        "previous_name": column("string", "Name of the screen before it."),
+        "previous_type": column("string", "Type of the screen before it."),
+        "transition_type": column("string", "How the screen was opened, such as `push`."),
+        "type": column("string", "Type of the screen that was opened."),
+    },
+    is_array=False,
+)
+
+SCREEN = _entity(
+    "com_snowplowanalytics_mobile_screen_1",
+    id=column("string", "Id of the screen view during which the event happened."),
+    name=column("string", "Name of the screen on which the event happened."),
+    activity=column("string", "Activity of the screen, on Android."),
+    fragment=column("string", "Fragment of the screen, on Android."),
+    top_view_controller=column("string", "Topmost view controller, on iOS."),
+    type=column("string", "Type of the screen on which the event happened."),
+    view_controller=column("string", "View controller of the screen, on iOS."),
+)
+
+MOBILE_CONTEXT = _entity(
+    "com_snowplowanalytics_snowplow_mobile_context_1",
+    device_manufacturer=column("string", "Maker of the device."),
+    device_model=column("string", "Model of the device."),
+    os_type=column("string", "Operating system of the device, such as `ios`."),
+    os_version=column("string", "Version of the operating system."),
+    android_idfa=column("string", "Advertising id of an Android device."),
+    apple_idfa=column("string", "Advertising id of an Apple device."),
+    apple_idfv=column("string", "Id of an Apple device for the app's vendor."),
+    carrier=column("string", "Mobile carrier of the device."),
+    open_idfa=column("string", "Id of the device by the OpenIDFA rule."),
+    network_technology=column("string", "Technology of the mobile network, such as `LTE`."),
+    network_type=column("string", "Kind of connection, such as `wifi` or `mobile`."),
+)
+
+GEOLOCATION = _entity(
+    "com_snowplowanalytics_snowplow_geolocation_context_1",
+    latitude=column("double", "Latitude that the device reports."),
+    longitude=column("double", "Longitude that the device reports."),
+    latitude_longitude_accuracy=column("double", "Accuracy of the two, in metres."),
+    altitude=column("double", "Altitude that the device reports, in metres."),
+    altitude_accuracy=column("double", "Accuracy of the altitude, in metres."),
+    bearing=column("double", "Direction of travel that the device reports, in degrees."),
+    speed=column("double", "Speed that the device reports, in metres a second."),
+)
+
+APPLICATION = _entity(
+    "com_snowplowanalytics_mobile_application_1",
+    build=column("string", "Build of the app."),
+    version=column("string", "Version of the app."),
+)
+
+APPLICATION_ERROR = _event(
+    "application_error_1",
+    message=column("string", "What the error says."),
+    programming_language=column("string", "Programming language of the code that failed."),
+    class_name=column("string", "Class in which the error was."),
+    exception_name=column("string", "Name of the exception."),
+    is_fatal=column("boolean", "True if the error ended the app."),
+    line_number=column("int", "Line of the code at which the error was."),
+    stack_trace=column("string", "Stack trace of the error."),
+    thread_id=column("bigint", "Id of the thread in which the error was."),
+    thread_name=column("string", "Name of that thread."),
+    cause_stack_trace=column("string", "Stack trace of what caused the error."),
+    file_name=column("string", "File of the code in which the error was."),
+    line_column=column("int", "Column of the line at which the error was."),
+)
+
 ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     WEB_PAGE,
     IAB,
@@ -291,4 +375,11 @@ ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     CONSENT_PREFERENCES,
     CMP_VISIBLE,
     WEB_VITALS,
+    CLIENT_SESSION,
+    SCREEN_VIEW,
+    SCREEN,
+    MOBILE_CONTEXT,
+    GEOLOCATION,
+    APPLICATION,
+    APPLICATION_ERROR,
 )

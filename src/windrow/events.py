@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.errors import PySparkException
@@ -52,6 +52,15 @@ class Source:
         if malformed is not None and bad:
             rows = rows.observe(malformed, *bad)
         return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def with_nulls(self, names: Sequence[str]) -> Source:
+        """The source with columns of nothing where it lacks these entities or events."""
+        missing = {
+            name: F.lit(None).cast(_KNOWN_ENTITIES[name].type)
+            for name in names
+            if name not in self.adapted
+        }
+        return replace(self, adapted={**self.adapted, **missing})
 
     def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a closed window of collector time.

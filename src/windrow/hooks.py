@@ -36,6 +36,23 @@ REFERENCE_NAMES = {
 }
 """Hooks under the names that the SQL packages give them."""
 
+_LIFECYCLE = "base_sessions_lifecycle_manifest"
+
+CLUSTER_HOOKS = {
+    "web_cluster_by_fields_sessions_lifecycle": f"snowplow_web_{_LIFECYCLE}",
+    "web_cluster_by_fields_page_views": "snowplow_web_page_views",
+    "web_cluster_by_fields_sessions": "snowplow_web_sessions",
+    "web_cluster_by_fields_users": "snowplow_web_users",
+    "web_cluster_by_fields_consent": "snowplow_web_consent_log",
+    "web_cluster_by_fields_cwv": "snowplow_web_vitals",
+    "mobile_cluster_by_fields_sessions_lifecycle": f"snowplow_mobile_{_LIFECYCLE}",
+    "mobile_cluster_by_fields_screen_views": "snowplow_mobile_screen_views",
+    "mobile_cluster_by_fields_sessions": "snowplow_mobile_sessions",
+    "mobile_cluster_by_fields_users": "snowplow_mobile_users",
+    "cluster_by_fields_app_errors": "snowplow_mobile_app_errors",
+}
+"""The SQL packages' own hook for one table each -> the table; ours for all is `cluster_by`."""
+
 
 @dataclass(frozen=True)
 class Hooks:
@@ -69,6 +86,9 @@ class Hooks:
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
         """The columns by which a table is laid out."""
+        for name, of_table in CLUSTER_HOOKS.items():
+            if of_table == table and name in self.functions:
+                default = list(self.functions[name](default=default))
         function = self.functions.get("cluster_by")
         return default if function is None else list(function(table=table, default=default))
 
@@ -91,7 +111,7 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
         and not name.startswith("_")
     }
     for name, function in functions.items():
-        _check(path, name, function, known)
+        _check(path, name, function, CLUSTER_HOOKS if name in CLUSTER_HOOKS else known)
     return Hooks(functions)
 
 

@@ -13,6 +13,7 @@ from windrow import lifecycle, this_run
 from windrow.base import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.days import DayRange, day_ranges
+from windrow.event_columns import ENTITY_COLUMNS
 from windrow.events import Source
 from windrow.frames import frame_of, settled
 from windrow.limits import Limits, State
@@ -97,10 +98,16 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         new = lifecycle.sessions_with_new_events(usable, settings)
 
     earlier = lifecycle.earlier_rows(known, limits, settings)
-    continued = settled(lifecycle.continued(new, earlier, settings))
+    continued = settled(lifecycle.continued(new, earlier, ws.base, settings))
     this_runs = settled(lifecycle.sessions_this_run(continued, known, limits, settings))
-    begun = continued.agg(F.count(F.lit(1)), F.collect_set("start_tstamp_date")).collect()[0]
+    begun = continued.agg(
+        F.count(F.lit(1)),
+        F.collect_set("start_tstamp_date"),
+        F.count_if(lifecycle.is_over_long(settings)),
+    ).collect()[0]
     counts = {"sessions_with_new_events": begun[0]}
+    if not ws.base.has_quarantine:
+        counts["capped"] = begun[2]
     lives = this_runs.agg(
         F.count(F.lit(1)), micros(F.min("start_tstamp")), micros(F.max("end_tstamp"))
     ).collect()[0]
@@ -167,8 +174,8 @@ def _gather_events(
     scanned = this_run.scan(source, base, first, last, wanted, malformed=malformed)
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
     kept = found if base.keeps is None else found.where(base.keeps())
-    events = this_run.first_copies(kept.withColumns(base.adds()), [base.session], settings)
-    events = events.persist()
+    added = kept.withColumns(base.adds()).drop(*_spent_entities(ws, event_columns))
+    events = this_run.first_copies(added, [base.session], settings).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
@@ -216,7 +223,7 @@ def _gather_events(
         sessions=with_users,
         continued=sessions.continued,
         users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
-        events=unique,
+        events=unique.withColumns(base.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *_days_of_moved(sessions.continued)}),
         started_on=sessions.started_on,
@@ -279,6 +286,14 @@ def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -
     added = ws.base.adds()
     wanted = source.adapted if asked is None else asked
     return list(dict.fromkeys((*needed, *(name for name in wanted if name not in added))))
+
+
+def _spent_entities(ws: Workspace, asked: Iterable[str] | None) -> list[str]:
+    """Entities that no model asks for, of which the base has taken what it needs."""
+    if asked is None:
+        return []
+    kept = set(asked)
+    return [e.name for e in ENTITY_COLUMNS if e.name in ws.base.reads and e.name not in kept]
 
 
 def _user_of_session(ws: Workspace) -> dict[str, Column]:

@@ -15,7 +15,7 @@ from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
-from windrow.errors import ConfigError, RunFailedError, TableError, did_you_mean
+from windrow.errors import RunFailedError, TableError
 from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
@@ -346,17 +346,7 @@ def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
 
 def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
     """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    default = ws.destination(member).partition(columns)
-    configured = ws.settings.cluster_by
-    default = configured.get(member.name, configured.get(member.full_name, default))
-    chosen = ws.hooks.cluster_by(member.full_name, default)
-    for name in chosen:
-        if name not in columns:
-            raise ConfigError(
-                f"cluster_by: {member.full_name} has no column '{name}'."
-                + did_you_mean(name, columns)
-            )
-    return chosen
+    return ws.layout(member.full_name, columns, ws.destination(member).partition(columns))
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

@@ -169,13 +169,14 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
 
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
+    base = ws.base
     source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
-    base = (*ws.base.columns(ws.settings), *ws.base.reads)
-    needed = dict.fromkeys(base, "every run needs it")
+    source = source.with_nulls(base.may_lack)
+    needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
     for member in models:
         for column in member.event_columns_for(ws.settings) or ():
-            option = ws.package.options_of_columns.get(column)
-            reason = f"{option} asks for it" if option else f"model '{member.name}' needs it"
-            needed.setdefault(column, reason)
+            needed.setdefault(column, f"model '{member.name}' needs it")
+    for column in set(needed) & set(ws.package.options_of_columns):
+        needed[column] = f"{ws.package.options_of_columns[column]} asks for it"
     check_columns(source, needed)
     return source

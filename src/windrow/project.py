@@ -19,6 +19,7 @@ from windrow.extras import check_extras
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
+from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted, with_reads
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
@@ -30,7 +31,7 @@ from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 
-PACKAGES: Mapping[str, Package] = {"web": WEB}
+PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE}
 
 
 def _say_nothing(_: Any) -> None:
@@ -100,10 +101,12 @@ class Project:
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
+        # A model that names no package belongs to the first one.
+        first = self.package_names()[0]
         own = [
             member
             for member in load_models(self.config.project_dir / "models", self.config.project_dir)
-            if (member.package or package) == package
+            if (member.package or first) == package
         ]
         settings = self.config.packages[package]
         members = PACKAGES[package]

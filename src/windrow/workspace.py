@@ -10,11 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.base import SESSION_ID, Base
 from windrow.config import EventsSource, PackageSettings, Schemas
+from windrow.errors import ConfigError, did_you_mean
 from windrow.hooks import Hooks
 from windrow.ledger import Ledger
 from windrow.manifest import MANIFEST
 from windrow.model import Model, Package
-from windrow.tables import TableName, Tables
+from windrow.tables import Columns, TableName, Tables
 from windrow.upsert import Destination
 
 
@@ -93,9 +94,22 @@ class Workspace:
         if self.base.has_quarantine:
             self.tables.create(self.quarantine, self.base.quarantine)
         if self.base.has_sessions:
-            self.tables.create(
-                self.lifecycle, self.base.lifecycle, partition_by=["start_tstamp_date"]
-            )
+            columns = self.base.lifecycle
+            by = self.layout(self.lifecycle.name, columns, ["start_tstamp_date"])
+            self.tables.create(self.lifecycle, columns, partition_by=by)
+
+    def layout(self, table: str, columns: Columns, default: list[str]) -> list[str]:
+        """The columns by which a new table is laid out, unless the project says otherwise."""
+        configured = self.settings.cluster_by
+        short = table.removeprefix(self.package.prefix)
+        wanted = configured.get(short, configured.get(table, default))
+        chosen = self.hooks.cluster_by(table, wanted)
+        for name in chosen:
+            if name not in columns:
+                raise ConfigError(
+                    f"cluster_by: {table} has no column '{name}'." + did_you_mean(name, columns)
+                )
+        return chosen
 
     def known_sessions(self) -> DataFrame:
         """The lifecycle manifest's rows, under the engine's own names."""

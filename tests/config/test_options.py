@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from windrow.config import PACKAGES, ConversionEvent, EventsSource, PackageSettings, WebSettings
+from windrow.config import (
+    PACKAGES,
+    ConversionEvent,
+    EventsSource,
+    MobileSettings,
+    PackageSettings,
+    WebSettings,
+)
 from windrow.config.options import NOT_IN_FINGERPRINT
 
 from .conftest import Problems, Web, with_web
@@ -68,6 +75,18 @@ WEB_DEFAULTS = {
     "cwv_percentile": 75,
     "reference": {"countries": None, "languages": None, "sources": None},
 }
+MOBILE_DEFAULTS = {
+    "platform": ("mob",),
+    "enable_mobile_context": False,
+    "enable_geolocation_context": False,
+    "enable_application_context": False,
+    "enable_screen_context": False,
+    "enable_app_errors_module": False,
+    "session_stitching": True,
+    "merge_anonymous_devices": False,
+    "quarantine": False,
+    "sessions_table": None,
+}
 
 
 def test_base_defaults_are_those_of_the_spec() -> None:
@@ -78,8 +97,12 @@ def test_web_defaults_are_those_of_the_spec() -> None:
     assert WebSettings().model_dump() == BASE_DEFAULTS | WEB_DEFAULTS
 
 
-def test_packages_lists_web() -> None:
-    assert {"web": WebSettings} == PACKAGES
+def test_mobile_defaults_are_those_of_the_spec() -> None:
+    assert MobileSettings().model_dump() == BASE_DEFAULTS | MOBILE_DEFAULTS
+
+
+def test_packages_lists_those_there_are() -> None:
+    assert {"web": WebSettings, "mobile": MobileSettings} == PACKAGES
 
 
 @pytest.mark.parametrize(
@@ -248,6 +271,6 @@ def test_fingerprint_does_not_depend_on_the_order_of_options(items: Any) -> None
 
 @given(st.integers(min_value=0), st.integers(max_value=-1))
 def test_day_options_take_exactly_the_whole_numbers_from_zero_up(good: int, bad: int) -> None:
-    assert PackageSettings(days_late_allowed=good).days_late_allowed == good
+    assert PackageSettings(upsert_lookback_days=good).upsert_lookback_days == good
     with pytest.raises(ValidationError):
-        PackageSettings(days_late_allowed=bad)
+        PackageSettings(upsert_lookback_days=bad)

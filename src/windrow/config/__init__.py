@@ -4,6 +4,7 @@ from windrow.config.events import EventsSource
 from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
+from windrow.config.mobile import MobileSettings
 from windrow.config.options import PackageSettings
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import InvalidConfigError, Problem
@@ -21,6 +22,7 @@ __all__ = [
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
+    "MobileSettings",
     "PackageSettings",
     "Passthrough",
     "Problem",

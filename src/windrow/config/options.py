@@ -42,6 +42,13 @@ IGNORED_OPTIONS = frozenset(
         "consent_preferences",
         "cwv_context",
         "disable_errors",
+        "session_context",
+        "mobile_context",
+        "geolocation_context",
+        "application_context",
+        "screen_context",
+        "app_errors_table",
+        "screen_view_events",
     }
 )
 """Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""

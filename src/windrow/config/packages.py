@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from windrow.config.mobile import MobileSettings
 from windrow.config.options import PackageSettings
 from windrow.config.web import WebSettings
 
-PACKAGES: dict[str, type[PackageSettings]] = {"web": WebSettings}
+PACKAGES: dict[str, type[PackageSettings]] = {
+    "web": WebSettings,
+    "mobile": MobileSettings,
+}

@@ -26,6 +26,7 @@ _LEFT_OUT = {
     "window_without_session": "without a session id",
     "window_too_late": "sent too late",
     "window_other_app": "of other applications",
+    "window_other_platform": "of other platforms",
 }
 
 
@@ -116,6 +117,9 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     if counts.get("quarantined"):
         sessions = words.count(counts["quarantined"], "session")
         yield f"Quarantined: {sessions}; later events of theirs are left out."
+    if counts.get("capped"):
+        sessions = words.count(counts["capped"], "session")
+        yield f"Reached their cap: {sessions}; later events of theirs are left out."
 
 
 def _troubles(result: RunResult) -> Iterator[str]:

@@ -33,6 +33,7 @@ from windrow.packages.web.event_fields import (
     typed,
 )
 from windrow.packages.web.people import is_human
+from windrow.parts.first_events import first_of_each, not_had_before
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
 
@@ -151,7 +152,7 @@ def page_views(
 
     views = _first_events(events, settings, hooks)
     if not settings.compat:
-        views = _not_seen_before(views, nearby)
+        views = not_had_before(views, nearby, "page_view_id", _FIRST)
 
     in_session = W.partitionBy("domain_sessionid")
     indexed = views.withColumns(
@@ -201,18 +202,8 @@ def page_views(
 
 def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """The earliest page view event of every page view id, whichever session it is in."""
-    order = W.partitionBy("page_view_id").orderBy(*_FIRST)
     views = events.where(_is_view() & is_human(settings, hooks))
-    return views.withColumn("nth", F.row_number().over(order)).where(F.col("nth") == 1).drop("nth")
-
-
-def _not_seen_before(views: DataFrame, nearby: DataFrame) -> DataFrame:
-    """Without page views that a session of an earlier run already has, and had first."""
-    earlier = nearby.select("page_view_id", F.struct(*_FIRST).alias("stored_first")).alias("e")
-    this_first = F.struct(*(F.col(f"v.{name}") for name in _FIRST))
-    is_same = F.col("v.page_view_id") == F.col("e.page_view_id")
-    had_first = F.col("e.stored_first") < this_first
-    return views.alias("v").join(earlier, is_same & had_first, how="left_anti")
+    return first_of_each(views, "page_view_id", _FIRST)
 
 
 def engaged_time(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:

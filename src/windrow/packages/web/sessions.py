@@ -35,6 +35,7 @@ from windrow.packages.web.event_fields import (
     typed,
 )
 from windrow.packages.web.people import is_human
+from windrow.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
 
@@ -170,25 +171,14 @@ def stitched_older_sessions(
     older: DataFrame = stored("sessions"),
 ) -> DataFrame:
     """Stored sessions, not of this run, whose user became known under another id in this run."""
-    if not settings.session_stitching:
-        return older.limit(0)
-    before = known_before.select("domain_userid", F.col("user_id").alias("id_before"))
-    changed = (
-        user_mapping.join(before, "domain_userid", how="left")
-        .where(~F.col("user_id").eqNullSafe(F.col("id_before")))
-        .select("domain_userid", F.col("user_id").alias("mapped_user_id"))
-    )
-    this_run = sessions_this_run.select(F.col("session_id").alias("domain_sessionid"))
-    stitched = (
-        older.join(changed, "domain_userid", how="inner")
-        .join(this_run, "domain_sessionid", how="left_anti")
-        .withColumn("stitched", stitched_user_id(hooks))
-    )
-    return stitched.where(~F.col("stitched").eqNullSafe(F.col("stitched_user_id"))).select(
-        "domain_sessionid",
-        "start_tstamp",
-        "start_tstamp_date",
-        F.col("stitched").alias("stitched_user_id"),
+    return restitched(
+        older,
+        sessions_this_run,
+        user_mapping,
+        known_before,
+        session="domain_sessionid",
+        user="domain_userid",
+        value=_stitched_user_id(settings, hooks),
     )
 
 
@@ -225,7 +215,9 @@ def sessions(
     measured = _measured(grouped, settings, hooks)
     is_engaged = hooks.column("engaged_session", _is_engaged(settings))
     engaged = measured.withColumn("is_engaged", is_engaged)
-    stitched = _stitched(engaged, user_mapping, settings, hooks)
+    known = stitched(
+        engaged, user_mapping, user="domain_userid", value=_stitched_user_id(settings, hooks)
+    )
 
     values: dict[str, Column] = {
         "model_tstamp": literal(now),
@@ -252,7 +244,7 @@ def sessions(
         ),
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return stitched.select(
+    return known.select(
         *(
             values.get(name, F.col(name)).cast(kind).alias(name)
             for name, kind in columns(settings).items()
@@ -380,20 +372,11 @@ def _is_engaged(settings: WebSettings) -> Column:
     return F.coalesce(engaged, F.lit(False))
 
 
-def _stitched(
-    frame: DataFrame, user_mapping: DataFrame, settings: WebSettings, hooks: Hooks
-) -> DataFrame:
+def _stitched_user_id(settings: WebSettings, hooks: Hooks) -> Column | None:
+    """The user's known id where there is one, the cookie's otherwise; None: stitching is off."""
     if not settings.session_stitching:
-        return frame.withColumn("stitched_user_id", F.lit(None).cast("string"))
-    mapped = user_mapping.select("domain_userid", F.col("user_id").alias("mapped_user_id"))
-    return frame.join(mapped, "domain_userid", how="left").withColumn(
-        "stitched_user_id", stitched_user_id(hooks)
-    )
-
-
-def stitched_user_id(hooks: Hooks) -> Column:
-    """The user's known id where there is one, the cookie's otherwise."""
-    return hooks.column("stitch_user_identifiers", F.coalesce("mapped_user_id", "domain_userid"))
+        return None
+    return stitched_user_id(hooks, F.col("domain_userid"))
 
 
 def _last(name: str, test: str) -> Column:

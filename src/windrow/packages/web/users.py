@@ -25,6 +25,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
+from windrow.parts.users import over_sessions
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)
@@ -80,19 +81,13 @@ def users(
 ) -> DataFrame:
     """One row per cookie user: first and last visit, origin, and totals over all visits."""
     of_first = ("user_id", "network_userid", *_FIRST_PAGE, "referrer", *_OF_FIRST)
-    first = F.struct(*of_first, *_PLACE, *_LANGUAGE)
-    last = F.struct(*(f"last_{name}" for name in (*PAGE, *_PLACE, *_LANGUAGE)))
-    # Of two sessions that start, or end, at the same time, the one with the greater id counts.
-    earliest = F.struct(-F.unix_micros("start_tstamp"), F.col("domain_sessionid"))
-    latest = F.struct("end_tstamp", "domain_sessionid")
-    totals = sessions_of_users.groupBy("domain_userid").agg(
-        F.min("start_tstamp").alias("start_tstamp"),
-        F.max("end_tstamp").alias("end_tstamp"),
-        F.sum("page_views").alias("page_views"),
-        F.count_distinct("domain_sessionid").alias("sessions"),
-        F.sum("engaged_time_in_s").alias("engaged_time_in_s"),
-        F.max_by(first, earliest).alias("first"),
-        F.max_by(last, latest).alias("last"),
+    totals = over_sessions(
+        sessions_of_users,
+        user="domain_userid",
+        session="domain_sessionid",
+        of_first=(*of_first, *_PLACE, *_LANGUAGE),
+        of_last=tuple(f"last_{name}" for name in (*PAGE, *_PLACE, *_LANGUAGE)),
+        totals={name: F.sum(name) for name in ("page_views", "engaged_time_in_s")},
     )
     values = {
         "model_tstamp": literal(now),

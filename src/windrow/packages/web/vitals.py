@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.checks import NotNull, Unique
@@ -17,6 +16,7 @@ from windrow.packages.web.enrichments import enrichment_fields
 from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
 from windrow.packages.web.people import is_human
 from windrow.packages.web.vital_results import RESULTS, results
+from windrow.parts.first_events import first_of_each, not_had_before
 from windrow.tables import Columns
 
 _MEASURE = "decimal(14,4)"
@@ -87,9 +87,10 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
 
     The device is known with `enable_yauaa` only.
     """
-    firsts = _first_events(events.where(_is_measured(settings, hooks)), settings)
+    order = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
+    firsts = first_of_each(events.where(_is_measured(settings, hooks)), "page_view_id", order)
     if not settings.compat:
-        firsts = _not_seen_before(firsts, nearby)
+        firsts = not_had_before(firsts, nearby, "page_view_id", order)
 
     enriched = enrichment_fields(settings, hooks)
     vital = F.col(WEB_VITALS.name)
@@ -132,23 +133,6 @@ def _is_measured(settings: WebSettings, hooks: Hooks) -> Column:
         is_vital &= is_human(always, hooks)
         return is_vital & ~is_robot if settings.enable_iab else is_vital
     return is_vital & is_human(settings, hooks) & ~F.coalesce(is_robot, F.lit(False))
-
-
-def _first_events(vital_events: DataFrame, settings: WebSettings) -> DataFrame:
-    """The earliest event of every page view."""
-    first = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
-    order = W.partitionBy("page_view_id").orderBy(*first)
-    numbered = vital_events.withColumn("nth", F.row_number().over(order))
-    return numbered.where(F.col("nth") == 1).drop("nth")
-
-
-def _not_seen_before(firsts: DataFrame, nearby: DataFrame) -> DataFrame:
-    """Without page views that a session of an earlier run already has, and had first."""
-    earlier = nearby.select("page_view_id", F.struct(*_FIRST).alias("stored_first")).alias("e")
-    this_first = F.struct(*(F.col(f"v.{name}") for name in _FIRST))
-    is_same = F.col("v.page_view_id") == F.col("e.page_view_id")
-    had_first = F.col("e.stored_first") < this_first
-    return firsts.alias("v").join(earlier, is_same & had_first, how="left_anti")
 
 
 def _rounded_up(measure: Column, *, decimals: int) -> Column:
