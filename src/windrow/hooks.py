@@ -34,6 +34,31 @@ REFERENCE_NAMES = {
 }
 """Hooks under the names that the SQL packages give them."""
 
+LAYOUT_HOOKS = {
+    **{
+        f"web_cluster_by_fields_{name}": f"snowplow_web_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "page_views": "page_views",
+            "sessions": "sessions",
+            "users": "users",
+            "consent": "consent_log",
+            "cwv": "vitals",
+        }.items()
+    },
+    **{
+        f"mobile_cluster_by_fields_{name}": f"snowplow_mobile_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "screen_views": "screen_views",
+            "sessions": "sessions",
+            "users": "users",
+        }.items()
+    },
+    "cluster_by_fields_app_errors": "snowplow_mobile_app_errors",
+}
+"""The SQL packages' hooks for what one table is laid out by, and that table."""
+
 
 @dataclass(frozen=True)
 class Hooks:
@@ -47,7 +72,10 @@ class Hooks:
         return default if function is None else function(**about, default=default)
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
-        """The columns by which a table is laid out."""
+        """The keys by which a table is laid out: a hook of its own first, then the general one."""
+        own = next((name for name, its in LAYOUT_HOOKS.items() if its == table), "")
+        if own in self.functions:
+            default = list(self.functions[own](default=default))
         function = self.functions.get("cluster_by")
         return default if function is None else list(function(table=table, default=default))
 
@@ -69,8 +97,11 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
+    layouts = {
+        name: f"the columns by which {table} is laid out" for name, table in LAYOUT_HOOKS.items()
+    }
     for name, function in functions.items():
-        _check(path, name, function, known)
+        _check(path, name, function, {**known, **layouts})
     return Hooks(functions)
 
 

@@ -24,7 +24,7 @@ from windrow.columns.timestamps import from_micros, micros, sql_text
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
-from windrow.tables import Columns, ConflictError, TableName, Tables
+from windrow.tables import Columns, Commit, ConflictError, TableName, Tables
 
 LEASES: Columns = {
     "package": "string",
@@ -58,10 +58,17 @@ LEDGER: Columns = {
     "error": "string",
     "rerun_from": "timestamp",
     "rerun_to": "timestamp",
+    "kept_since": "timestamp",
 }
 
-MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
+MAINTENANCE = (
+    *("OPTIMIZE", "VACUUM START", "VACUUM END", "CLUSTER BY", "SET TBLPROPERTIES"),
+    "replace",
+)
 """Commits that change files but no rows; undoing a run may pass over them."""
+
+MAINTAIN = "maintain"
+"""What the ids of commits begin with that `windrow maintain` makes: they change no rows either."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,8 @@ class RunRecord:
     error: str | None = None
     rerun_from: datetime | None = None
     rerun_to: datetime | None = None
+    kept_since: datetime | None = None
+    """Set by an upkeep that deleted: what tables were at before this moment is gone."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,11 @@ class Ledger:
         self._leases = TableName(schema, "windrow_leases")
         self._holder = holder or Holder.this_process()
         self._wall_clock = wall_clock
+
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The ledger's own tables."""
+        return self._runs, self._leases
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -346,7 +360,7 @@ class Ledger:
             record.table_versions,
             record.settings_fingerprint,
             record.error,
-            *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
+            *(_text(moment) for moment in (record.rerun_from, record.rerun_to, record.kept_since)),
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -367,7 +381,7 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             continue
         newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
         undoing = f"undo-{run_id}"
-        foreign = [c for c in newer if c.operation not in MAINTENANCE and c.run_id != undoing]
+        foreign = [c for c in newer if not is_maintenance(c) and c.run_id != undoing]
         if foreign:
             raise TableError(
                 f"{table} was changed by something else ({foreign[0].operation}, version "
@@ -380,6 +394,12 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             tables.restore(table, commits[max(ours)].before)
         restored.append(table)
     return restored
+
+
+def is_maintenance(commit: Commit) -> bool:
+    """True for a commit that changed files but no rows."""
+    by_us = commit.run_id is not None and commit.run_id.startswith(f"{MAINTAIN}-")
+    return by_us or commit.operation in MAINTENANCE
 
 
 def has_committed(tables: Tables, manifest: TableName, run_id: str) -> bool:
@@ -449,4 +469,5 @@ def _record(stored: Row) -> RunRecord:
         error=row["error"],
         rerun_from=from_micros(row["rerun_from"]),
         rerun_to=from_micros(row["rerun_to"]),
+        kept_since=from_micros(row["kept_since"]),
     )

@@ -15,7 +15,7 @@ from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
-from windrow.errors import ConfigError, RunFailedError, did_you_mean
+from windrow.errors import RunFailedError
 from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
@@ -55,7 +55,7 @@ class ModelRun:
             self.ws.tables,
             destination,
             columns,
-            partition_by=_partition(self.ws, member, columns),
+            layout=self.ws.layout(member, columns),
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
@@ -282,22 +282,6 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     """The table's columns: those declared, and those that only this run's rows tell."""
     return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
-
-
-def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
-    """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    day = ws.destination(member).day_column(columns)
-    default = [day] if day is not None and columns[day] == "date" else []
-    configured = ws.settings.cluster_by
-    default = configured.get(member.name, configured.get(member.full_name, default))
-    chosen = ws.hooks.cluster_by(member.full_name, default)
-    for name in chosen:
-        if name not in columns:
-            raise ConfigError(
-                f"cluster_by: {member.full_name} has no column '{name}'."
-                + did_you_mean(name, columns)
-            )
-    return chosen
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:
