@@ -62,7 +62,8 @@ LEDGER: Columns = {
 }
 
 MAINTENANCE = (
-    *("OPTIMIZE", "VACUUM START", "VACUUM END", "CLUSTER BY", "SET TBLPROPERTIES"),
+    *("OPTIMIZE", "VACUUM START", "VACUUM END", "CLUSTER BY"),
+    *("SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
     "replace",
 )
 """Commits that change files but no rows; undoing a run may pass over them."""

@@ -1,7 +1,7 @@
 """What a run must be allowed on a target, in the words of docs/privileges.md, and whether it is.
 
 `attempts` really tries, on a table of its own. `refuse_unwritable` is what every run asks first: it
-costs nothing on a local disk, and tries for good where a target is new and lies elsewhere.
+costs nothing on a local disk that can be written to, and else tries where there is doubt.
 """
 
 from __future__ import annotations
@@ -92,11 +92,13 @@ def refuse_unwritable(ws: Workspace, models: Sequence[Model]) -> None:
     if ws.settings.keep_this_run:
         schemas.append(ws.schemas.scratch)
     is_new = not any(ws.tables.exists(table) for table in ws.ledger.tables)
+    tables = [ws.table(member) for member in models]
     for schema in dict.fromkeys(schemas):
         folder = ws.tables.folder(schema)
         if folder is not None:
-            _refuse_unwritable_folders(schema, folder, [ws.table(m) for m in models])
-        elif is_new:
+            _refuse_unwritable_tables(folder, [t for t in tables if t.schema == schema])
+        is_doubtful = is_new if folder is None else not _is_writable(_nearest(folder))
+        if is_doubtful:
             _refuse_missing(attempts(ws, schema))
 
 
@@ -107,14 +109,12 @@ def _refuse_missing(tried: Iterator[Attempt]) -> None:
             raise TableError(_missing(attempt.privilege, attempt.problem))
 
 
-def _refuse_unwritable_folders(schema: str, folder: Path, tables: Sequence[TableName]) -> None:
-    if not _is_writable(_nearest(folder)):
-        reason = f"{_nearest(folder)} cannot be written to."
-        raise TableError(_missing(privilege("create", schema), reason))
+def _refuse_unwritable_tables(folder: Path, tables: Sequence[TableName]) -> None:
     for table in tables:
         place = folder / table.name
-        if table.schema == schema and place.exists() and not _is_writable(place):
-            raise TableError(_missing(privilege("write", schema), f"{place} cannot be written to."))
+        if place.exists() and not _is_writable(place):
+            reason = f"{place} cannot be written to."
+            raise TableError(_missing(privilege("write", table.schema), reason))
 
 
 def _missing(privilege: str, reason: str) -> str:

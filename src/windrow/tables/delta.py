@@ -29,6 +29,7 @@ from windrow.tables.sql_tables import SqlTables, count, number, with_columns
 INDEXED_BY_DEFAULT = 32
 MOST_INDEXED_IDS = 16
 STATISTICS = "delta.dataSkippingStatsColumns"
+INDEXED = "delta.dataSkippingNumIndexedCols"
 MOST_LISTED_BY_VACUUM = 1000
 LISTING_TASKS = "16"
 TIME_TYPES = {"timestamp", "timestamp_ntz", "date"}
@@ -136,10 +137,11 @@ class DeltaTables(SqlTables):
         if now == layout:
             return
         with refusals(table, "change the layout of"):
-            if now.cluster_by and not layout.cluster_by:
+            if now.cluster_by:
+                # Delta insists on statistics of the columns it clusters by, also of former ones.
                 self.spark.sql(f"alter table {self.identifier(table)} cluster by none")
             if now.partition_by != layout.partition_by:
-                self._index(table, Layout((*now.partition_by, *layout.partition_by)))
+                self._index_everything(table)
                 self._rewrite(table, layout.partition_by)
             self._index(table, layout)
             if layout.cluster_by:
@@ -148,12 +150,23 @@ class DeltaTables(SqlTables):
                 self.spark.sql(f"optimize {self.identifier(table)} full")
 
     def _index(self, table: TableName, layout: Layout) -> None:
-        """Keep statistics of what the layout wants, where the table is told which to keep."""
-        indexed = ",".join(indexed_columns(self.columns(table), layout))
-        kept = self._detail(table)["properties"].get(STATISTICS)
-        if indexed and kept != indexed:
+        """Keep statistics of what the layout wants, where the table is too wide for all."""
+        alter = f"alter table {self.identifier(table)}"
+        if indexed := ",".join(indexed_columns(self.columns(table), layout)):
             pair = f"{sql.literal(STATISTICS)} = {sql.literal(indexed)}"
-            self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pair})")
+            self.spark.sql(f"{alter} set tblproperties ({pair})")
+            self.spark.sql(f"{alter} unset tblproperties if exists ({sql.literal(INDEXED)})")
+
+    def _index_everything(self, table: TableName) -> None:
+        """Keep statistics of all columns for the time of a rewrite.
+
+        Neither a column that is a partition yet nor one that will be can be named for it, but the
+        former needs them from its first file on.
+        """
+        alter = f"alter table {self.identifier(table)}"
+        if indexed_columns(self.columns(table), Layout()):
+            self.spark.sql(f"{alter} set tblproperties ({sql.literal(INDEXED)} = '-1')")
+            self.spark.sql(f"{alter} unset tblproperties if exists ({sql.literal(STATISTICS)})")
 
     def _rewrite(self, table: TableName, partition_by: Sequence[str]) -> None:
         """Write all rows anew under other partitions, in one commit."""
@@ -198,7 +211,9 @@ class DeltaTables(SqlTables):
         listing = self.setting(
             "spark.sql.sources.parallelPartitionDiscovery.parallelism", LISTING_TASKS
         )
-        with refusals(table, "vacuum"), check, listing:
+        # On some stores Delta keeps no record of what it deleted unless asked to.
+        record = self.setting("spark.databricks.delta.vacuum.logging.enabled", "true")
+        with refusals(table, "vacuum"), check, listing, record:
             if not delete:
                 files = len(self.spark.sql(f"{text} dry run").collect())
                 return Expiry(files, "file", is_more=files >= MOST_LISTED_BY_VACUUM)
