@@ -107,8 +107,11 @@ def _wanted(ws: Workspace, select: str | None) -> dict[TableName, Layout | None]
     if select:
         return tables
     others = [table for table in (*ws.protected, *ws.ledger.tables) if ws.tables.exists(table)]
+    # A package that stands on another one's manifests leaves their layout to that one.
+    is_owner = ws.package.stands_on is None
     return tables | {
-        table: ws.lifecycle_layout if table == ws.lifecycle else None for table in others
+        table: ws.lifecycle_layout if is_owner and table == ws.lifecycle else None
+        for table in others
     }
 
 

@@ -28,9 +28,14 @@ TRIED = ("create", "write", "alter", "read", "drop")
 class Attempt:
     """One privilege, and why it is missing; None: it is there."""
 
-    privilege: str
-    """`create tables in schema derived`"""
+    verb: str
+    schema: str
     problem: str | None
+
+    @property
+    def privilege(self) -> str:
+        """In words: `create tables in schema derived`."""
+        return privilege(self.verb, self.schema)
 
 
 def privilege(verb: str, schema: str) -> str:
@@ -45,7 +50,7 @@ def attempts(ws: Workspace, schema: str) -> Iterator[Attempt]:
     is_new = folder is not None and not folder.exists()
     try:
         for verb in TRIED:
-            attempt = Attempt(privilege(verb, schema), _problem(_try(ws, verb, table)))
+            attempt = Attempt(verb, schema, _problem(_try(ws, verb, table)))
             yield attempt
             if verb == "create" and attempt.problem:
                 return
@@ -91,21 +96,24 @@ def refuse_unwritable(ws: Workspace, models: Sequence[Model]) -> None:
     schemas = [ws.schemas.manifest, ws.schemas.derived]
     if ws.settings.keep_this_run:
         schemas.append(ws.schemas.scratch)
-    is_new = not any(ws.tables.exists(table) for table in ws.ledger.tables)
     tables = [ws.table(member) for member in models]
     for schema in dict.fromkeys(schemas):
         folder = ws.tables.folder(schema)
         if folder is not None:
             _refuse_unwritable_tables(folder, [t for t in tables if t.schema == schema])
-        is_doubtful = is_new if folder is None else not _is_writable(_nearest(folder))
+        is_doubtful = _is_new(ws) if folder is None else not _is_writable(_nearest(folder))
         if is_doubtful:
             _refuse_missing(attempts(ws, schema))
+
+
+def _is_new(ws: Workspace) -> bool:
+    return not any(ws.tables.exists(table) for table in ws.ledger.tables)
 
 
 def _refuse_missing(tried: Iterator[Attempt]) -> None:
     # All of them first: the table that they are tried on goes when the last one is.
     for attempt in list(tried):
-        if attempt.problem and not attempt.privilege.startswith("drop"):
+        if attempt.problem and attempt.verb != "drop":
             raise TableError(_missing(attempt.privilege, attempt.problem))
 
 
