@@ -36,22 +36,30 @@ REFERENCE_NAMES = {
 }
 """Hooks under the names that the SQL packages give them."""
 
-_LIFECYCLE = "base_sessions_lifecycle_manifest"
-
-CLUSTER_HOOKS = {
-    "web_cluster_by_fields_sessions_lifecycle": f"snowplow_web_{_LIFECYCLE}",
-    "web_cluster_by_fields_page_views": "snowplow_web_page_views",
-    "web_cluster_by_fields_sessions": "snowplow_web_sessions",
-    "web_cluster_by_fields_users": "snowplow_web_users",
-    "web_cluster_by_fields_consent": "snowplow_web_consent_log",
-    "web_cluster_by_fields_cwv": "snowplow_web_vitals",
-    "mobile_cluster_by_fields_sessions_lifecycle": f"snowplow_mobile_{_LIFECYCLE}",
-    "mobile_cluster_by_fields_screen_views": "snowplow_mobile_screen_views",
-    "mobile_cluster_by_fields_sessions": "snowplow_mobile_sessions",
-    "mobile_cluster_by_fields_users": "snowplow_mobile_users",
+LAYOUT_HOOKS = {
+    **{
+        f"web_cluster_by_fields_{name}": f"snowplow_web_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "page_views": "page_views",
+            "sessions": "sessions",
+            "users": "users",
+            "consent": "consent_log",
+            "cwv": "vitals",
+        }.items()
+    },
+    **{
+        f"mobile_cluster_by_fields_{name}": f"snowplow_mobile_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "screen_views": "screen_views",
+            "sessions": "sessions",
+            "users": "users",
+        }.items()
+    },
     "cluster_by_fields_app_errors": "snowplow_mobile_app_errors",
 }
-"""The SQL packages' own hook for one table each -> the table; ours for all is `cluster_by`."""
+"""The SQL packages' hooks for what one table is laid out by, and that table."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +93,10 @@ class Hooks:
         return {name: min(at, default[name]) for name, at in chosen.items() if name in default}
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
-        """The columns by which a table is laid out."""
-        for name, of_table in CLUSTER_HOOKS.items():
-            if of_table == table and name in self.functions:
-                default = list(self.functions[name](default=default))
+        """The keys by which a table is laid out: a hook of its own first, then the general one."""
+        own = next((name for name, its in LAYOUT_HOOKS.items() if its == table), "")
+        if own in self.functions:
+            default = list(self.functions[own](default=default))
         function = self.functions.get("cluster_by")
         return default if function is None else list(function(table=table, default=default))
 
@@ -110,8 +118,11 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
+    layouts = {
+        name: f"the columns by which {table} is laid out" for name, table in LAYOUT_HOOKS.items()
+    }
     for name, function in functions.items():
-        _check(path, name, function, CLUSTER_HOOKS if name in CLUSTER_HOOKS else known)
+        _check(path, name, function, {**known, **layouts})
     return Hooks(functions)
 
 

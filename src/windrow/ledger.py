@@ -26,7 +26,7 @@ from windrow.days import DayRange
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
-from windrow.tables import Columns, ConflictError, TableName, Tables
+from windrow.tables import Columns, Commit, ConflictError, TableName, Tables
 
 LEASES: Columns = {
     "package": column("string", "Package that the lease is on."),
@@ -82,10 +82,20 @@ LEDGER: Columns = {
         "map<string,array<struct<first:date,last:date>>>",
         "Table -> the days on which the rows that the run wrote lie.",
     ),
+    "kept_since": column(
+        "timestamp", "Set by an upkeep that deleted: versions before this moment are gone."
+    ),
 }
 
-MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
+MAINTENANCE = (
+    *("OPTIMIZE", "VACUUM START", "VACUUM END", "CLUSTER BY"),
+    *("SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
+    "replace",
+)
 """Commits that change files but no rows; undoing a run may pass over them."""
+
+MAINTAIN = "maintain"
+"""What the ids of commits begin with that `windrow maintain` makes: they change no rows either."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +160,8 @@ class RunRecord:
     rerun_to: datetime | None = None
     written_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
     """Table -> the days on which the rows that the run wrote lie, for tables that have days."""
+    kept_since: datetime | None = None
+    """Set by an upkeep that deleted: what tables were at before this moment is gone."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +197,11 @@ class Ledger:
         self._leases = TableName(schema, "windrow_leases")
         self._holder = holder or Holder.this_process()
         self._wall_clock = wall_clock
+
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The ledger's own tables."""
+        return self._runs, self._leases
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -399,6 +416,7 @@ class Ledger:
             record.error,
             *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
             {table: [_days(days) for days in ranges] for table, ranges in written.items()},
+            _text(record.kept_since),
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -419,7 +437,7 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             continue
         newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
         undoing = f"undo-{run_id}"
-        foreign = [c for c in newer if c.operation not in MAINTENANCE and c.run_id != undoing]
+        foreign = [c for c in newer if not is_maintenance(c) and c.run_id != undoing]
         if foreign:
             raise TableError(
                 f"{table} was changed by something else ({foreign[0].operation}, version "
@@ -432,6 +450,12 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             tables.restore(table, commits[max(ours)].before)
         restored.append(table)
     return restored
+
+
+def is_maintenance(commit: Commit) -> bool:
+    """True for a commit that changed files but no rows."""
+    by_us = commit.run_id is not None and commit.run_id.startswith(f"{MAINTAIN}-")
+    return by_us or commit.operation in MAINTENANCE
 
 
 def has_committed(tables: Tables, manifest: TableName, run_id: str) -> bool:
@@ -508,6 +532,7 @@ def _record(stored: Row) -> RunRecord:
         rerun_from=from_micros(row["rerun_from"]),
         rerun_to=from_micros(row["rerun_to"]),
         written_days=_written_days(row["written_days"]),
+        kept_since=from_micros(row["kept_since"]),
     )
 
 

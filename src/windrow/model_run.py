@@ -67,7 +67,7 @@ class ModelRun:
             self.ws.tables,
             destination,
             columns,
-            partition_by=_partition(self.ws, member, columns),
+            layout=self.ws.layout(member, columns),
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
@@ -342,11 +342,6 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     """The table's columns: those declared, and those that only this run's rows tell."""
     return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
-
-
-def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
-    """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    return ws.layout(member.full_name, columns, ws.destination(member).partition(columns))
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

@@ -14,7 +14,7 @@ from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError
-from windrow.events import Source, check_columns, open_source
+from windrow.events import Source, check_columns, check_readable, open_source
 from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
 from windrow.model import Model
 from windrow.selection import downstream
@@ -165,6 +165,13 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
         return None
     found = files.distinct().agg(F.count(F.lit(1)), F.sum("file_size")).collect()[0]
     return ReadEstimate(files=found[0], bytes=found[1] or 0)
+
+
+def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
+    """The events, after reading one of them: what a run must know before it writes anything."""
+    source = checked_source(ws, models)
+    check_readable(source)
+    return source
 
 
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:

@@ -18,6 +18,7 @@ from windrow.errors import UsageError, did_you_mean
 from windrow.extras import check_extras
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
+from windrow.maintain import Upkeep, maintain
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
@@ -132,7 +133,7 @@ class Project:
             warehouse=self.target.warehouse,
             catalog=self.target.catalog,
         )
-        return Workspace(
+        ws = Workspace(
             spark=spark,
             tables=tables,
             ledger=Ledger(spark, tables, self.config.schemas.manifest),
@@ -144,6 +145,8 @@ class Project:
             target=self.target.name,
             events=self.config.packages[package].events or self.config.events,
         )
+        ws.check_layout_names()
+        return ws
 
     def _known_hooks(self) -> dict[str, str]:
         return {name: text for p in PACKAGES.values() for name, text in p.hooks.items()}
@@ -267,6 +270,28 @@ class Project:
     ) -> CheckReport:
         """Check the rows that the package's last run wrote; writes nothing."""
         return check_last_run(self.workspace(package), select=select, exclude=exclude)
+
+    def maintain(
+        self,
+        package: str,
+        *,
+        retention_days: int = 7,
+        select: str | None = None,
+        delete: bool = False,
+        dry_run: bool = False,
+        now: datetime | None = None,
+        listener: Listener = _say_nothing,
+    ) -> Upkeep:
+        """Lay out, compact and, if told to delete, expire a package's tables."""
+        return maintain(
+            self.workspace(package),
+            now=_clock(now),
+            retention_days=retention_days,
+            select=select,
+            delete=delete,
+            dry_run=dry_run,
+            listener=listener,
+        )
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

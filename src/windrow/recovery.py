@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from windrow.errors import LockedError, RefusedError, UsageError, did_you_mean
-from windrow.ledger import MAINTENANCE, Lease, RunRecord, has_committed, undo
+from windrow.ledger import MAINTAIN, Lease, RunRecord, has_committed, is_maintenance, undo
 from windrow.side_by_side import first_line
 from windrow.steps import Listener, Step
 from windrow.tables import TableName
@@ -31,6 +31,10 @@ def undo_killed(ws: Workspace, killed: Lease | None, listener: Listener) -> tupl
         listener(Step("recovery", "done", detail=f"finished the rollback of {rollback.run_id}"))
         _end(ws, killed, "rolled_back", f"Back to before run {rollback.run_id}.")
         return ()
+    if killed.state == MAINTAIN:
+        # It changed no rows, so there is nothing to take back.
+        end_upkeep(ws, killed, "stopped", "The process ended before it could say so.")
+        return ()
     if has_committed(ws.tables, ws.manifest, killed.run_id):
         _end(ws, killed, "succeeded", "The process ended before it could say so.")
         return ()
@@ -52,21 +56,35 @@ def _end(
     outcome: str,
     error: str | None,
     table_versions: dict[str, str] | None = None,
+    kept_since: datetime | None = None,
 ) -> None:
     ws.ledger.end(
         RunRecord(
             run_id=lease.run_id,
             package=lease.package,
             outcome=outcome,
-            state=None if lease.state == ROLLBACK else lease.state,
+            state=None if lease.state in (ROLLBACK, MAINTAIN) else lease.state,
             lower_limit=lease.lower_limit,
             upper_limit=lease.upper_limit,
             started_at=lease.started_at,
             finished_at=datetime.now(UTC),
             table_versions=table_versions or {},
             error=error,
+            kept_since=kept_since,
         )
     )
+
+
+def end_upkeep(
+    ws: Workspace,
+    lease: Lease,
+    outcome: str,
+    error: str | None = None,
+    table_versions: dict[str, str] | None = None,
+) -> None:
+    """Add an upkeep to the ledger, with the moment since when it has kept files, if it deletes."""
+    kept_since = datetime.fromisoformat(lease.models[0]) if lease.models else None
+    _end(ws, lease, outcome, error, table_versions, kept_since)
 
 
 @contextmanager
@@ -140,6 +158,7 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
             f"{did_you_mean(run_id, ids)} `windrow status` lists the last runs."
         )
     at = ids.index(run_id)
+    _refuse_deleted(records, records[at])
     tables = []
     for table in [*ws.written_tables(ws.models), ws.manifest]:
         if not ws.tables.exists(table):
@@ -158,6 +177,17 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
     )
 
 
+def _refuse_deleted(records: Sequence[RunRecord], run: RunRecord) -> None:
+    """Stop where files are gone: a rollback that fails at its third table is worse than none."""
+    kept_since = max((r.kept_since for r in records if r.kept_since), default=None)
+    if kept_since is not None and run.started_at < kept_since:
+        raise RefusedError(
+            f"Run {run.run_id} began at {run.started_at:%Y-%m-%d %H:%M:%S} UTC, but what tables "
+            f"were at before {kept_since:%Y-%m-%d %H:%M:%S} UTC was deleted by `windrow maintain`. "
+            "A rollback reaches back only as far as its --retention-days."
+        )
+
+
 def _version_before(earlier: Sequence[RunRecord], table: TableName) -> str | None:
     """What a table was at after the last of these runs that knew it."""
     name = str(table)
@@ -168,7 +198,7 @@ def _refuse_foreign(ws: Workspace, table: TableName, then: str | None) -> None:
     for commit in ws.tables.history(table):
         if commit.version == then:
             return
-        if commit.run_id is None and commit.operation not in MAINTENANCE:
+        if commit.run_id is None and not is_maintenance(commit):
             raise RefusedError(
                 f"{table} was changed by something that is not a run ({commit.operation}, version "
                 f"{commit.version}); going back would lose that change."

@@ -21,7 +21,8 @@ from windrow.events import Source
 from windrow.ledger import RunRecord
 from windrow.limits import State, rerun_limits
 from windrow.model import Model
-from windrow.plan import Plan, checked_source, first_usable_event
+from windrow.plan import Plan, checked_source, first_usable_event, readable_source
+from windrow.privileges import refuse_unwritable
 from windrow.recovery import undo_killed
 from windrow.run import RunResult, carry_out, leased, new_run_id
 from windrow.selection import downstream
@@ -177,7 +178,8 @@ def rerun(
 
 def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
     started = time.monotonic()
-    source = checked_source(ws, plan.models)
+    source = readable_source(ws, plan.models)
+    refuse_unwritable(ws, plan.models)
     killed = ws.ledger.refuse_if_held(ws.lease_name)
     run_id = new_run_id(plan.now)
     with ws.tables.commits_of(run_id):

@@ -27,7 +27,8 @@ from windrow.ledger import Lease, ModelOutcome, RunRecord, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
 from windrow.model_run import ModelRun, event_columns, keep, start_models
-from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted
+from windrow.plan import Plan, chosen_models, make_plan, parted, readable_source
+from windrow.privileges import refuse_unwritable
 from windrow.recovery import undo_killed, undone_on_error
 from windrow.refresh import check_refresh, empty_tables
 from windrow.run_checks import check_this_run
@@ -114,7 +115,8 @@ def _run(
 ) -> RunResult:
     """One run with limits that these models have in common, of all of them or of `only` some."""
     started = time.monotonic()
-    source = checked_source(ws, models)
+    source = readable_source(ws, models)
+    refuse_unwritable(ws, models)
     killed = ws.ledger.refuse_if_held(ws.lease_name)
 
     run_id = new_run_id(now)

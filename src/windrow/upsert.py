@@ -16,7 +16,9 @@ from pyspark.sql import functions as F
 from windrow.days import DayRange, at_times, day_ranges, on_days
 from windrow.errors import TableError
 from windrow.frames import settled
-from windrow.tables import DELETED, Columns, TableName, Tables
+from windrow.tables import DELETED, Columns, Layout, TableName, Tables
+
+_NO_LAYOUT = Layout()
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,17 @@ def prepare(
     destination: Destination,
     columns: Columns,
     *,
-    partition_by: Sequence[str] = (),
+    layout: Layout = _NO_LAYOUT,
 ) -> None:
     """Make sure that the table exists and has these columns."""
     table = destination.table
     if not tables.exists(table):
-        tables.create(table, columns, partition_by=partition_by)
+        tables.create(
+            table,
+            columns,
+            partition_by=layout.partition_by,
+            cluster_by=layout.cluster_by,
+        )
         return
     stored = tables.columns(table)
     changed = {

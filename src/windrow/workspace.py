@@ -15,7 +15,7 @@ from windrow.hooks import Hooks
 from windrow.ledger import Ledger
 from windrow.manifest import MANIFEST
 from windrow.model import Model, Package
-from windrow.tables import Columns, TableName, Tables
+from windrow.tables import Columns, Layout, TableName, Tables, layout_of
 from windrow.upsert import Destination
 
 
@@ -88,28 +88,49 @@ class Workspace:
         """Every table that a run over these models may write, the manifest left out."""
         return [*self.protected[1:], *(self.table(member) for member in models)]
 
+    def layout(self, model: Model, columns: Columns) -> Layout:
+        """What a model's table is laid out by: its day, unless the project says otherwise."""
+        day = self.destination(model).day_column(columns)
+        default = [day] if day is not None and columns[day] == "date" else []
+        return self._chosen_layout((model.name, model.full_name), columns, default)
+
+    @property
+    def lifecycle_layout(self) -> Layout:
+        """What the lifecycle manifest is laid out by."""
+        names = (self.lifecycle.name,)
+        return self._chosen_layout(names, self.base.lifecycle, ["start_tstamp_date"])
+
+    def _chosen_layout(self, names: Sequence[str], columns: Columns, default: list[str]) -> Layout:
+        configured = self.settings.cluster_by
+        keys = next((list(configured[name]) for name in names if name in configured), default)
+        chosen = self.hooks.cluster_by(names[-1], keys)
+        return layout_of(names[-1], chosen, columns, format=self.tables.format)
+
+    def check_layout_names(self) -> None:
+        """Stop at a table of `cluster_by` that the package does not have."""
+        members = (*self.models, *self.package.disabled_models(self.settings))
+        known = {name for member in members for name in (member.name, member.full_name)}
+        known |= {self.lifecycle.name}
+        for name in self.settings.cluster_by:
+            if name not in known:
+                raise ConfigError(
+                    f"packages.{self.package.name}.cluster_by: there is no table '{name}'."
+                    f"{did_you_mean(name, known)} A table that is switched off has no layout."
+                )
+
     def prepare_base(self) -> None:
         """Create the manifests unless they exist."""
         self.tables.create(self.manifest, MANIFEST)
         if self.base.has_quarantine:
             self.tables.create(self.quarantine, self.base.quarantine)
         if self.base.has_sessions:
-            columns = self.base.lifecycle
-            by = self.layout(self.lifecycle.name, columns, ["start_tstamp_date"])
-            self.tables.create(self.lifecycle, columns, partition_by=by)
-
-    def layout(self, table: str, columns: Columns, default: list[str]) -> list[str]:
-        """The columns by which a new table is laid out, unless the project says otherwise."""
-        configured = self.settings.cluster_by
-        short = table.removeprefix(self.package.prefix)
-        wanted = configured.get(short, configured.get(table, default))
-        chosen = self.hooks.cluster_by(table, wanted)
-        for name in chosen:
-            if name not in columns:
-                raise ConfigError(
-                    f"cluster_by: {table} has no column '{name}'." + did_you_mean(name, columns)
-                )
-        return chosen
+            layout = self.lifecycle_layout
+            self.tables.create(
+                self.lifecycle,
+                self.base.lifecycle,
+                partition_by=layout.partition_by,
+                cluster_by=layout.cluster_by,
+            )
 
     def known_sessions(self) -> DataFrame:
         """The lifecycle manifest's rows, under the engine's own names."""

@@ -184,6 +184,19 @@ def test_the_doctor_ends_with_2_on_a_wrong_configuration(shop: Shop) -> None:
     assert "✗ configuration" in outcome.out
 
 
+def test_maintain_says_what_it_would_do_and_writes_nothing(shop: Shop, first_run: Outcome) -> None:
+    before = sorted((shop.folder / "warehouse").rglob("*"))
+    outcome = shop("maintain", "--dry-run", "--select", "page_views", "--json")
+    (package,) = outcome.document["packages"]
+    assert (outcome.exit_code, package["run_id"], package["has_deleted"]) == (0, None, False)
+    (table,) = package["tables"]
+    assert table["table"] == "derived.snowplow_web_page_views"
+    assert table["layout"] == {"partition_by": ["start_tstamp_date"], "cluster_by": []}
+    assert (table["new_layout"], table["problem"]) == (None, None)
+    assert sorted((shop.folder / "warehouse").rglob("*")) == before
+    assert shop("maintain", "--dry-run", "--delete").exit_code == 2
+
+
 def test_a_failed_model_ends_the_run_with_exit_code_1(shop: Shop, first_run: Outcome) -> None:
     model = shop.folder / "models" / "broken.py"
     model.write_text(BROKEN_MODEL)

@@ -152,7 +152,7 @@ def test_option_accepts(web: Web, line: str, option: str, value: Any) -> None:
         ("events: {path: a, table: b}", "events", '{"path": "a", "table": "b"}', "exactly one"),
         ("events: {}", "events", "{}", "exactly one of `path` and `table`"),
         ("sessions_table: a;b", "sessions_table", '"a;b"', "a table name such as"),
-        ("cluster_by: {a: [b c]}", "cluster_by.a.0", '"b c"', "a name of letters"),
+        ("cluster_by: {a: [b c]}", "cluster_by.a.0", '"b c"', "a column, or on Iceberg"),
         ("reference: countries.csv", "reference", '"countries.csv"', "a mapping"),
     ],
 )

@@ -18,6 +18,7 @@ from windrow.report.documents import (
     runs_document,
     statuses_document,
     step_document,
+    upkeeps_document,
 )
 from windrow.run_checks import CheckReport
 from windrow.steps import Step
@@ -30,6 +31,7 @@ from .values import (
     a_rejected_result,
     a_result,
     a_status,
+    an_upkeep,
     at,
     some_checks,
 )
@@ -163,6 +165,25 @@ def test_a_doctor_document_is_fine_only_when_every_check_is() -> None:
     document = checks_document(checks)
     assert document["is_fine"] is False
     assert document["checks"][0] == {"name": "Java", "is_fine": True, "detail": "17"}
+
+
+def test_an_upkeep_document_has_exactly_its_documented_keys() -> None:
+    (upkeep,) = upkeeps_document([an_upkeep()])["packages"]
+    assert upkeep.keys() == {
+        *("package", "target", "run_id", "kept_since", "has_deleted", "undone", "tables"),
+    }
+    changed, skipped = upkeep["tables"]
+    assert changed.keys() == skipped.keys()
+    assert changed == {
+        "table": "derived.snowplow_web_page_views",
+        "layout": {"partition_by": ["start_tstamp_date"], "cluster_by": []},
+        "new_layout": {"partition_by": [], "cluster_by": ["app_id"]},
+        "files_before": 48,
+        "files_after": 1,
+        "expired": {"count": 1000, "unit": "file", "is_more": True},
+        "problem": None,
+    }
+    assert (skipped["new_layout"], skipped["files_after"], skipped["expired"]) == (None, None, None)
 
 
 def test_an_error_document_names_type_message_and_exit_code() -> None:

@@ -13,6 +13,7 @@ from windrow.limits import Limits, State
 from windrow.plan import ReadEstimate
 from windrow.report import words
 from windrow.report.checks import reports_text
+from windrow.report.operations import upkeeps_text
 from windrow.report.text import (
     check_text,
     models_text,
@@ -30,13 +31,14 @@ from .values import (
     a_rejected_result,
     a_result,
     a_status,
+    an_upkeep,
     at,
     some_checks,
 )
 
 
 def shown(text: RenderableType) -> list[str]:
-    console = Console(file=StringIO(), width=160)
+    console = Console(file=StringIO(), width=180)
     console.print(text)
     assert isinstance(console.file, StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
@@ -203,6 +205,17 @@ def test_models_are_listed_with_kind_key_inputs_and_tags() -> None:
 def test_a_check_says_whether_it_is_fine() -> None:
     assert shown(check_text(Check("Java", True, "17"))) == ["✓ Java: 17"]
     assert shown(check_text(Check("Java", False, "none [x]", 1))) == ["✗ Java: none [x]"]
+
+
+def test_an_upkeep_tells_layout_files_and_what_could_go() -> None:
+    lines = shown(upkeeps_text([an_upkeep()]))
+    assert lines[0] == "web on dev"
+    assert lines[1].strip() == (
+        "derived.snowplow_web_page_views: layout changed from partitioned by start_tstamp_date to "
+        "clustered by app_id; 1 file, 48 before; 1,000 files or more could be deleted."
+    )
+    assert lines[2].strip() == "derived.snowplow_web_users: left as it is, it was busy."
+    assert lines[3].strip().startswith("Nothing was deleted: add --delete")
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -10,10 +10,12 @@ from pyspark.sql import DataFrame
 from windrow.checks import CheckResult
 from windrow.ledger import Holder, Lease, ModelOutcome, RunRecord
 from windrow.limits import Limits, State
+from windrow.maintain import TableUpkeep, Upkeep
 from windrow.model import Model, model, stored
 from windrow.plan import Plan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
+from windrow.tables import Compaction, Expiry, Layout, TableName
 
 
 @model(key="page_view_id", date="start_tstamp")
@@ -140,4 +142,31 @@ def a_lease() -> Lease:
         state="standard",
         lower_limit=at(5, 18),
         upper_limit=at(7),
+    )
+
+
+def an_upkeep() -> Upkeep:
+    return Upkeep(
+        package="web",
+        target="dev",
+        run_id="maintain-20240307T000000-ab12cd34",
+        kept_since=at(1),
+        has_deleted=False,
+        tables=(
+            TableUpkeep(
+                TableName("derived", "snowplow_web_page_views"),
+                Layout(("start_tstamp_date",)),
+                Layout((), ("app_id",)),
+                Compaction(48, 1),
+                Expiry(1000, "file", is_more=True),
+            ),
+            TableUpkeep(
+                TableName("derived", "snowplow_web_users"),
+                Layout(),
+                None,
+                None,
+                None,
+                "it was busy",
+            ),
+        ),
     )

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from windrow import __version__
 from windrow.cli.call import as_command
 from windrow.cli.looks import check, doctor, ls, status
-from windrow.cli.operations import rerun, rollback, unlock
+from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
 from windrow.report.documents import error_document
@@ -32,6 +32,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "doctor": doctor,
     "unlock": unlock,
     "rollback": rollback,
+    "maintain": maintain,
 }
 
 

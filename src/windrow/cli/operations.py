@@ -1,4 +1,4 @@
-"""Commands of an operator: a past window again, back to before a run, a lock that nobody holds."""
+"""Commands of an operator: past windows again, ways back, locks nobody holds, upkeep of files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,19 @@ from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.runs import Now, Package, Select, check_selection
 from windrow.cli.values import joined, parsed_now, parsed_time
 from windrow.errors import UsageError
-from windrow.report.documents import rerun_document, rollback_document, unlocks_document
-from windrow.report.operations import rerun_text, reruns_text, rollback_text, unlocks_text
+from windrow.report.documents import (
+    rerun_document,
+    rollback_document,
+    unlocks_document,
+    upkeeps_document,
+)
+from windrow.report.operations import (
+    rerun_text,
+    reruns_text,
+    rollback_text,
+    unlocks_text,
+    upkeeps_text,
+)
 from windrow.report.text import title
 from windrow.rerun import RerunPlan
 from windrow.run import RunResult
@@ -103,4 +114,42 @@ def unlock(
     call.start_spark(project)
     ended = {name: project.unlock(name, force=force, listener=call.progress) for name in packages}
     call.report(unlocks_document(ended), unlocks_text(ended))
+    return 0
+
+
+def maintain(
+    call: ProjectCall,
+    package: Package = None,
+    select: Select = None,
+    retention_days: Annotated[
+        int, typer.Option(min=0, help="Days for which old versions of the tables are kept.")
+    ] = 7,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete older files, rather than count them.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would do; write nothing.")
+    ] = False,
+) -> int:
+    """Lay tables out as configured, compact them, and expire what is older than the retention."""
+    if delete and dry_run:
+        raise UsageError("--delete and --dry-run ask for opposite things. Use one of them.")
+    project = call.project()
+    packages = call.packages(project, package)
+    check_selection(project, packages, select, None)
+    call.start_spark(project)
+    upkeeps = []
+    for name in packages:
+        call.progress.begin(name, title(name, project.target.name))
+        upkeeps.append(
+            project.maintain(
+                name,
+                retention_days=retention_days,
+                select=joined(select),
+                delete=delete,
+                dry_run=dry_run,
+                listener=call.progress,
+            )
+        )
+    call.report(upkeeps_document(upkeeps), upkeeps_text(upkeeps))
     return 0

@@ -21,6 +21,7 @@ from windrow.config.fields import (
     Frozen,
     Identifier,
     IsoDate,
+    LayoutKey,
     NamePart,
     Positive,
     Text,
@@ -149,8 +150,9 @@ class PackageSettings(Frozen):
     )
     enabled: bool = Field(default=True, description="Run this package.")
     disabled_models: Texts = Field(default=(), description="Models of this package that never run.")
-    cluster_by: dict[Identifier, list[Identifier]] = Field(
-        default={}, description="Clustering columns by table name."
+    cluster_by: dict[Identifier, list[LayoutKey]] = Field(
+        default={},
+        description="What tables are laid out by: dates partition, others cluster; [] is nothing.",
     )
     lease_minutes: Positive = Field(
         default=10, description="Minutes without a sign of life after which a run's lock lapses."

@@ -10,6 +10,7 @@ from windrow.checks import CheckResult
 from windrow.doctor import Check
 from windrow.ledger import Lease, ModelOutcome, RunRecord
 from windrow.limits import State
+from windrow.maintain import TableUpkeep, Upkeep
 from windrow.model import Model, Stored
 from windrow.plan import Plan
 from windrow.recovery import Rollback
@@ -17,6 +18,7 @@ from windrow.rerun import RerunPlan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.steps import Step
+from windrow.tables import Layout
 
 Document = dict[str, Any]
 
@@ -129,6 +131,43 @@ def rollback_document(rollback: Rollback, *, is_done: bool) -> Document:
 def unlocks_document(ended: Mapping[str, str | None]) -> Document:
     """What `windrow unlock --json` prints: the run whose lock ended, per package."""
     return {"packages": [{"package": name, "run_id": run} for name, run in ended.items()]}
+
+
+def upkeeps_document(upkeeps: Iterable[Upkeep]) -> Document:
+    """What `windrow maintain --json` prints."""
+    return {
+        "packages": [
+            {
+                "package": upkeep.package,
+                "target": upkeep.target,
+                "run_id": upkeep.run_id,
+                "kept_since": moment(upkeep.kept_since),
+                "has_deleted": upkeep.has_deleted,
+                "undone": list(upkeep.undone),
+                "tables": [_upkeep(table) for table in upkeep.tables],
+            }
+            for upkeep in upkeeps
+        ]
+    }
+
+
+def _upkeep(upkeep: TableUpkeep) -> Document:
+    files, expiry = upkeep.compaction, upkeep.expiry
+    return {
+        "table": str(upkeep.table),
+        "layout": _layout(upkeep.layout),
+        "new_layout": _layout(upkeep.new_layout) if upkeep.new_layout else None,
+        "files_before": files.files_before if files else None,
+        "files_after": files.files_after if files else None,
+        "expired": {"count": expiry.count, "unit": expiry.unit, "is_more": expiry.is_more}
+        if expiry
+        else None,
+        "problem": upkeep.problem,
+    }
+
+
+def _layout(layout: Layout) -> Document:
+    return {"partition_by": list(layout.partition_by), "cluster_by": list(layout.cluster_by)}
 
 
 def statuses_document(statuses: Iterable[PackageStatus]) -> Document:

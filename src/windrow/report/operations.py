@@ -1,4 +1,4 @@
-"""Re-runs, rollbacks and unlocks as people read them on a terminal."""
+"""Re-runs, rollbacks, unlocks and upkeep as people read them on a terminal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from windrow.maintain import TableUpkeep, Upkeep
 from windrow.recovery import Rollback
 from windrow.report import words
 from windrow.report.text import indented, run_text, title
 from windrow.rerun import RerunPlan
 from windrow.run import RunResult
+from windrow.tables import Layout
 
 
 def rerun_text(plans: Iterable[RerunPlan]) -> RenderableType:
@@ -98,3 +100,60 @@ def unlocks_text(ended: Mapping[str, str | None]) -> RenderableType:
             for package, run in ended.items()
         )
     )
+
+
+def upkeeps_text(upkeeps: Iterable[Upkeep]) -> RenderableType:
+    """What was done for the tables of each package, or would be."""
+    return Group(
+        *(
+            Group(Text(title(upkeep.package, upkeep.target), "bold"), *indented(_kept_up(upkeep)))
+            for upkeep in upkeeps
+        )
+    )
+
+
+def _kept_up(upkeep: Upkeep) -> Iterator[str]:
+    if not upkeep.tables:
+        yield "There are no tables yet."
+        return
+    for run in upkeep.undone:
+        yield f"First took back what the killed run {run} had written."
+    for table in upkeep.tables:
+        yield f"{table.table}: {'; '.join(_for_table(table, upkeep))}."
+    if upkeep.has_deleted:
+        yield f"Rollbacks reach back to {words.instant(upkeep.kept_since)} from now on."
+    elif upkeep.run_id is None:
+        yield "Nothing was written. Without --dry-run, layouts are changed and files compacted."
+    else:
+        yield (
+            f"Nothing was deleted: add --delete to give up what only versions from before "
+            f"{words.instant(upkeep.kept_since)} need."
+        )
+
+
+def _for_table(table: TableUpkeep, upkeep: Upkeep) -> Iterator[str]:
+    if table.problem is not None:
+        yield f"left as it is, {table.problem}"
+        return
+    if table.new_layout is not None:
+        verb = "would change" if upkeep.run_id is None else "changed"
+        yield f"layout {verb} from {_layout(table.layout)} to {_layout(table.new_layout)}"
+    if table.compaction is not None:
+        before, after = table.compaction.files_before, table.compaction.files_after
+        yield words.count(after, "file") + (f", {before} before" if before != after else "")
+    if table.expiry is not None:
+        number = words.count(table.expiry.count, table.expiry.unit)
+        more = " or more" if table.expiry.is_more else ""
+        yield f"{number}{more} {'deleted' if upkeep.has_deleted else 'could be deleted'}"
+
+
+def _layout(layout: Layout) -> str:
+    parts = [
+        f"{word} {', '.join(keys)}"
+        for word, keys in (
+            ("partitioned by", layout.partition_by),
+            ("clustered by", layout.cluster_by),
+        )
+        if keys
+    ]
+    return " and ".join(parts) or "none"

@@ -36,14 +36,17 @@ def create_table(
     columns: Columns,
     *,
     using: str,
-    partition_by: Sequence[str],
+    partition_by: str,
+    cluster_by: str = "",
     properties: Mapping[str, str],
 ) -> str:
-    """CREATE TABLE IF NOT EXISTS, with column comments, partitions and properties."""
+    """CREATE TABLE IF NOT EXISTS; what it is laid out by comes in as SQL."""
     definitions = ", ".join(_definition(c, t) for c, t in columns.items())
     text = f"create table if not exists {identifier} ({definitions}) using {using}"
     if partition_by:
-        text += f" partitioned by ({_listed(partition_by)})"
+        text += f" partitioned by ({partition_by})"
+    if cluster_by:
+        text += f" cluster by ({cluster_by})"
     if properties:
         pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in properties.items())
         text += f" tblproperties ({pairs})"
