@@ -432,12 +432,13 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
         if not tables.exists(table):
             continue
         commits = tables.history(table)
-        ours = [index for index, commit in enumerate(commits) if commit.run_id == run_id]
+        written = {run_id, beginning_of(run_id)}
+        ours = [index for index, commit in enumerate(commits) if commit.run_id in written]
         if not ours:
             continue
-        newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
-        undoing = f"undo-{run_id}"
-        foreign = [c for c in newer if not is_maintenance(c) and c.run_id != undoing]
+        known = {*written, f"undo-{run_id}"}
+        newer = [c for c in commits[: max(ours)] if c.run_id not in known]
+        foreign = [c for c in newer if not is_maintenance(c)]
         if foreign:
             raise TableError(
                 f"{table} was changed by something else ({foreign[0].operation}, version "
@@ -450,6 +451,11 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             tables.restore(table, commits[max(ours)].before)
         restored.append(table)
     return restored
+
+
+def beginning_of(run_id: str) -> str:
+    """What commits of a run carry that prepare it: they do not decide that it happened."""
+    return f"begin-{run_id}"
 
 
 def is_maintenance(commit: Commit) -> bool:

@@ -82,6 +82,15 @@ def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Mo
     return live, lagging
 
 
+def next_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
+    """What the next run over these models does, and what it does beside that for those that lag."""
+    live, lagging = parted(ws, models)
+    if not lagging:
+        return make_plan(ws, source, models, now)
+    catch_up = make_plan(ws, source, models, now, only=lagging)
+    return replace(make_plan(ws, source, live, now), catch_up=catch_up)
+
+
 def make_plan(
     ws: Workspace,
     source: Source,
@@ -152,7 +161,9 @@ def first_usable_event(
 def with_reads(plan: Plan, source: Source, settings: PackageSettings) -> Plan:
     """The plan with an estimate of what it reads: files that hold the window and its sessions."""
     earliest = plan.limits.lower - timedelta(days=settings.max_session_days)
-    return replace(plan, reads=_estimate(source, earliest, plan.limits.upper))
+    beside = plan.catch_up and with_reads(plan.catch_up, source, settings)
+    reads = _estimate(source, earliest, plan.limits.upper)
+    return replace(plan, reads=reads, catch_up=beside)
 
 
 def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate | None:

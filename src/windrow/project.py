@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from windrow.maintain import Upkeep, maintain
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
-from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted, with_reads
+from windrow.plan import Plan, checked_source, chosen_models, next_plan, with_reads
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
 from windrow.rerun import RerunPlan, plan_rerun, rerun
 from windrow.run import RunResult
@@ -163,15 +163,7 @@ class Project:
         ws, clock = self.workspace(package), _clock(now)
         models = chosen_models(ws, select, exclude)
         source = checked_source(ws, models)
-        live, lagging = parted(ws, models)
-        if not lagging:
-            return with_reads(make_plan(ws, source, models, clock), source, ws.settings)
-        catch_up = make_plan(ws, source, models, clock, only=lagging)
-        plan = make_plan(ws, source, live, clock)
-        return replace(
-            with_reads(plan, source, ws.settings),
-            catch_up=with_reads(catch_up, source, ws.settings),
-        )
+        return with_reads(next_plan(ws, source, models, clock), source, ws.settings)
 
     def run(
         self,

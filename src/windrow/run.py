@@ -23,7 +23,7 @@ from windrow.days import DayRange, day_ranges
 from windrow.errors import LockedError
 from windrow.events import Source
 from windrow.intake import Intake, reached_by, record_sessions, take_in
-from windrow.ledger import Lease, ModelOutcome, RunRecord, undo
+from windrow.ledger import Lease, ModelOutcome, RunRecord, beginning_of, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
 from windrow.model_run import ModelRun, event_columns, keep, start_models
@@ -130,10 +130,11 @@ def _run(
 
         with leased(ws, run_id, plan.limits if plan else None, only or models) as lease:
             ws.prepare_base()
-            _forget_removed(ws, listener)
-            if forget is not None:
-                forget(ws)
-                listener(Step("refresh", "done"))
+            with ws.tables.commits_of(beginning_of(run_id)):
+                _forget_removed(ws, listener)
+                if forget is not None:
+                    forget(ws)
+                    listener(Step("refresh", "done"))
             if plan is None or ws.settings.models_to_remove:
                 plan = make_plan(ws, source, models, now, only=only)
             result = carry_out(ws, plan, source, lease, listener, check=check)

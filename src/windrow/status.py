@@ -8,7 +8,7 @@ from datetime import datetime
 from windrow import manifest
 from windrow.errors import WindrowError
 from windrow.ledger import Lease, RunRecord
-from windrow.plan import Plan, checked_source, make_plan
+from windrow.plan import Plan, checked_source, next_plan
 from windrow.workspace import Workspace
 
 LAST_RUNS = 5
@@ -34,15 +34,16 @@ class PackageStatus:
         """Tracked models that lag behind the furthest one, or have no position at all."""
         if self.plan is None:
             return []
-        ahead = max(self.plan.positions.values(), default=None)
-        return [name for name in self.plan.tracked if self.plan.positions.get(name) != ahead]
+        every = self.plan.catch_up or self.plan
+        ahead = max(every.positions.values(), default=None)
+        return [name for name in every.tracked if every.positions.get(name) != ahead]
 
 
 def package_status(ws: Workspace, now: datetime) -> PackageStatus:
     """Look at everything that says where the package stands."""
     plan, problem = None, None
     try:
-        plan = make_plan(ws, checked_source(ws, ws.models), ws.models, now)
+        plan = next_plan(ws, checked_source(ws, ws.models), ws.models, now)
     except WindrowError as error:
         problem = str(error)
     in_quarantine = ws.quarantined_sessions()

@@ -299,3 +299,20 @@ def crash(site: Site, now, plan: random.Random) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run(site.workspace, now=now, listener=kill)
+
+
+def test_a_full_refresh_that_is_interrupted_leaves_all_as_it_was(
+    spark: SparkSession, tmp_path: Path
+):
+    site = Site(spark, tmp_path)
+    site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1", user_id="anna"))
+    site.run("2024-01-02 00:00")
+    before = (contents(site), positions(site))
+
+    def kill(step) -> None:
+        if step.name == "page_views" and step.status == "done":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(site.workspace, now=at("2024-01-02 00:00"), full_refresh=True, listener=kill)
+    assert (contents(site), positions(site)) == before

@@ -15,9 +15,12 @@ from windrow.report.documents import (
     models_document,
     moment,
     plans_document,
+    rerun_document,
+    rollback_document,
     runs_document,
     statuses_document,
     step_document,
+    unlocks_document,
     upkeeps_document,
 )
 from windrow.run_checks import CheckReport
@@ -29,7 +32,9 @@ from .values import (
     a_lease,
     a_plan,
     a_rejected_result,
+    a_rerun,
     a_result,
+    a_rollback,
     a_status,
     an_upkeep,
     at,
@@ -39,6 +44,7 @@ from .values import (
 RUN_KEYS = {
     *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
     *("models", "counts", "nothing_because", "is_caught_up", "undone", "checks", "seconds"),
+    "catch_up",
 }
 CHECK_KEYS = {"table", "check", "severity", "outcome", "failures", "sample"}
 MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
@@ -106,10 +112,48 @@ def test_a_plan_document_has_exactly_its_documented_keys() -> None:
     (plan,) = plans_document([a_plan()])["packages"]
     assert plan.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
-        *("models", "tracked", "nothing_because", "gap", "reads"),
+        *("models", "tracked", "nothing_because", "gap", "reads", "catch_up"),
     }
     assert plan["gap"] is None
     assert plan["models"] == ["snowplow_web_page_views", "snowplow_web_users"]
+
+
+def test_what_is_done_beside_a_run_has_the_same_shape() -> None:
+    lagging = replace(a_result(), plan=replace(a_plan(), models=MODELS[1:]), catch_up=None)
+    (run,) = runs_document({"web": [replace(a_result(), catch_up=lagging)]})["packages"][0]["runs"]
+    assert run["catch_up"].keys() == RUN_KEYS
+    plan = replace(a_plan(), models=MODELS[:1], catch_up=replace(a_plan(), models=MODELS[1:]))
+    (document,) = plans_document([plan])["packages"]
+    assert document["catch_up"]["models"] == ["snowplow_web_users"]
+    (status,) = statuses_document([replace(a_status(), plan=plan)])["packages"]
+    assert status["catch_up"]["state"] == "standard"
+
+
+def test_a_rerun_document_has_exactly_its_documented_keys() -> None:
+    plan = a_rerun()
+    (document,) = rerun_document([plan], {"web": [a_result()]})["packages"]
+    assert document.keys() == {
+        *("package", "target", "from", "to", "models", "beyond_window"),
+        *("steps_done_before", "steps", "runs"),
+    }
+    assert document["from"] == "2024-03-01T00:00:00.000000Z"
+    assert [step.keys() for step in document["steps"]] == [{"lower_limit", "upper_limit"}] * 2
+    assert document["beyond_window"] == ["snowplow_web_users"]
+    assert document["runs"][0].keys() == RUN_KEYS
+
+
+def test_documents_of_the_ways_back_have_exactly_their_documented_keys() -> None:
+    document = rollback_document(a_rollback(), is_done=True)
+    assert document.keys() == {"package", "target", "run_id", "is_done", "runs", "tables"}
+    assert document["tables"] == [
+        {"table": "derived.snowplow_web_users", "from_version": "9", "to_version": "7"},
+        {"table": "derived.pages", "from_version": "3", "to_version": None},
+    ]
+    unlocked = unlocks_document({"web": "20240307T000000-ab12cd34", "mobile": None})
+    assert unlocked["packages"] == [
+        {"package": "web", "run_id": "20240307T000000-ab12cd34"},
+        {"package": "mobile", "run_id": None},
+    ]
 
 
 def test_a_plan_document_tells_what_would_be_read() -> None:
@@ -126,7 +170,7 @@ def test_a_status_document_has_exactly_its_documented_keys() -> None:
     (status,) = statuses_document([replace(a_status(), lease=a_lease())])["packages"]
     assert status.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
-        *("nothing_because", "problem", "manifest", "out_of_sync", "quarantined"),
+        *("nothing_because", "catch_up", "problem", "manifest", "out_of_sync", "quarantined"),
         *("lease", "is_running", "last_runs"),
     }
     assert status["lease"].keys() == {

@@ -13,7 +13,13 @@ from windrow.limits import Limits, State
 from windrow.plan import ReadEstimate
 from windrow.report import words
 from windrow.report.checks import reports_text
-from windrow.report.operations import upkeeps_text
+from windrow.report.operations import (
+    rerun_text,
+    reruns_text,
+    rollback_text,
+    unlocks_text,
+    upkeeps_text,
+)
 from windrow.report.text import (
     check_text,
     models_text,
@@ -29,7 +35,9 @@ from .values import (
     a_lease,
     a_plan,
     a_rejected_result,
+    a_rerun,
     a_result,
+    a_rollback,
     a_status,
     an_upkeep,
     at,
@@ -216,6 +224,43 @@ def test_an_upkeep_tells_layout_files_and_what_could_go() -> None:
     )
     assert lines[2].strip() == "derived.snowplow_web_users: left as it is, it was busy."
     assert lines[3].strip().startswith("Nothing was deleted: add --delete")
+
+
+def test_a_rerun_tells_window_steps_and_what_lies_beyond() -> None:
+    assert shown(rerun_text([replace(a_rerun(), done=1)])) == [
+        "web on dev",
+        "  Would process 2024-03-01 00:00:00 to 2024-03-05 00:00:00 again, in 2 steps.",
+        "  1 step before these were done by an interrupted call.",
+        "  Models: page_views, users.",
+        "  Rows of users rest on more than the window; they are brought up to date too.",
+    ]
+    half = shown(reruns_text([a_rerun()], {"web": [a_result()]}))
+    assert "  1 step left: mend the cause and give the same command again." in half
+    whole = shown(reruns_text([a_rerun()], {"web": [a_result(), a_result()]}))
+    assert "  Processed 2024-03-01 00:00:00 to 2024-03-05 00:00:00 again." in whole
+
+
+def test_the_ways_back_say_what_they_change_and_whether_they_did() -> None:
+    would = shown(rollback_text(a_rollback(), is_done=False))
+    assert "  derived.snowplow_web_users: from version 9 to version 7" in would
+    assert "  derived.pages: from version 3 to no rows" in would
+    assert would[-1] == "  Nothing was changed yet: add --yes to do it."
+    assert shown(rollback_text(a_rollback(), is_done=True))[-1] == (
+        "  The next run goes on from there."
+    )
+    assert shown(unlocks_text({"web": "x", "mobile": None})) == [
+        "web: the lock of run x is ended and what it wrote taken back.",
+        "mobile: not locked.",
+    ]
+
+
+def test_a_catch_up_is_told_below_its_run() -> None:
+    text = shown(runs_text({"web": [replace(a_result(), catch_up=a_failed_result())]}))
+    assert any(line.startswith("web, catching up: failed") for line in text)
+    plan = replace(a_plan(), catch_up=replace(a_plan(), models=MODELS[1:]))
+    assert "  Beside that, for models that lag behind:" in shown(plans_text([plan]))
+    status = shown(statuses_text([replace(a_status(), plan=plan)]))
+    assert "  Beside it: Standard incremental run" in status
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -13,6 +13,8 @@ from windrow.limits import Limits, State
 from windrow.maintain import TableUpkeep, Upkeep
 from windrow.model import Model, model, stored
 from windrow.plan import Plan
+from windrow.recovery import Rollback, TableRollback
+from windrow.rerun import RerunPlan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.tables import Compaction, Expiry, Layout, TableName
@@ -48,6 +50,35 @@ def a_plan() -> Plan:
         models=MODELS,
         tracked=("snowplow_web_page_views", "snowplow_web_users"),
         positions={"snowplow_web_page_views": at(6), "snowplow_web_users": at(6)},
+    )
+
+
+def a_rerun() -> RerunPlan:
+    steps = (
+        Limits(State.RERUN, at(1), at(3), None, at(5)),
+        Limits(State.RERUN, at(3), at(5), None, at(5)),
+    )
+    return RerunPlan(
+        package="web",
+        target="dev",
+        first=at(1),
+        last=at(5),
+        models=MODELS,
+        beyond=MODELS[1:],
+        steps=tuple(replace(a_plan(), limits=limits) for limits in steps),
+    )
+
+
+def a_rollback() -> Rollback:
+    return Rollback(
+        run_id="20240307T000000-ab12cd34",
+        package="web",
+        target="dev",
+        runs=("20240307T000000-ab12cd34",),
+        tables=(
+            TableRollback(TableName("derived", "snowplow_web_users"), "9", "7"),
+            TableRollback(TableName("derived", "pages"), "3", None),
+        ),
     )
 
 

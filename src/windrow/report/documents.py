@@ -188,6 +188,7 @@ def _status(status: PackageStatus) -> Document:
         "now": moment(plan.now) if plan else None,
         **limits,
         "nothing_because": plan.nothing_because if plan else None,
+        "catch_up": _limits(plan.catch_up) if plan and plan.catch_up else None,
         "problem": status.problem,
         "manifest": {model: moment(at) for model, at in sorted(status.positions.items())},
         "out_of_sync": status.out_of_sync,

@@ -209,6 +209,10 @@ def _status_sentences(status: PackageStatus) -> Iterator[str]:
         state, *rest = _window(status.plan)
         yield f"Next run: {state}"
         yield from rest
+        if status.plan.catch_up:
+            state, *rest = _window(status.plan.catch_up)
+            yield f"Beside it: {state}"
+            yield from rest
     yield from _positions(status.positions)
     if status.positions and status.out_of_sync:
         yield f"Out of sync: {', '.join(status.out_of_sync)}."
