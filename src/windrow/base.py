@@ -32,13 +32,7 @@ class Identifier:
         """The event columns it is found in."""
         if self.sql is None:
             return tuple(source.column for source in self.sources)
-        parsed = sqlglot.parse_one(self.sql, dialect="spark")
-        # `e` is what the expression may call the events.
-        return tuple(
-            (column.parts[1] if column.parts[0].name == "e" else column.parts[0]).name
-            for column in parsed.find_all(exp.Column)
-            if column.parts[0].name != "e" or len(column.parts) > 1
-        )
+        return columns_named_in(self.sql, alias="e")
 
     def is_just(self, name: str) -> bool:
         """True when it is simply that column."""
@@ -62,6 +56,20 @@ def _value(events: DataFrame, source: IdentifierSource) -> Column:
     return first.getField(source.field).cast("string")
 
 
+def columns_named_in(expression: str, *, alias: str) -> tuple[str, ...]:
+    """The columns that a SQL expression names; `alias` is what it may call the events."""
+    try:
+        parsed = sqlglot.parse_one(expression, dialect="spark")
+    except sqlglot.ParseError as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"'{expression}' is not a SQL expression: {reason}") from None
+    return tuple(
+        (column.parts[1] if column.parts[0].name == alias else column.parts[0]).name
+        for column in parsed.find_all(exp.Column)
+        if column.parts[0].name != alias or len(column.parts) > 1
+    )
+
+
 @dataclass(frozen=True)
 class Base:
     """A package's base: its identifiers, its filters, and what every event of it carries."""
@@ -78,6 +86,8 @@ class Base:
     has_sessions: bool = True
     """False: a run takes in the window's events and nothing else."""
     has_quarantine: bool = True
+    quarantine_table: str | None = None
+    """The quarantine's own name, where it is not the package's usual one."""
     has_one_user_per_session: bool = True
     """True: every event of a session gets the session's user. False: each keeps its own."""
     keeps_originals: bool = False
@@ -89,7 +99,14 @@ class Base:
     adds: Callable[[], dict[str, Column]] = lambda: {}
     """Columns that every event of a run gets."""
     keeps: Callable[[], Column] | None = None
-    """Of the events of a run's sessions, those that models see; None means all."""
+    """Of the events of a run's sessions, those that models see; None means all.
+
+    Over standard columns, so that the source can leave the others unread.
+    """
+    numbers: Callable[[], dict[str, Column]] = lambda: {}
+    """Columns over all events of a session, made once each event is there only once."""
+    counts: Callable[[], dict[str, Column]] = lambda: {}
+    """What to count among the events of a run, for its result."""
 
     def with_own_identifiers(self, settings: PackageSettings) -> Base:
         """The base with the identifiers that the project configures in place of the package's."""
@@ -99,6 +116,14 @@ class Base:
                 self.session_from, settings.session_identifiers, settings.session_sql
             ),
             user_from=_configured(self.user_from, settings.user_identifiers, settings.user_sql),
+        )
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The columns that events get here and do not come with."""
+        originals = (self.session, self.user) if self.keeps_originals else ()
+        return frozenset(
+            (*self.adds(), *self.numbers(), *(f"original_{name}" for name in originals))
         )
 
     def columns(self, settings: PackageSettings) -> tuple[str, ...]:
@@ -176,12 +201,7 @@ def _configured(
 ) -> Identifier:
     if sql is None:
         return Identifier(sources) if sources else default
-    try:
-        sqlglot.parse_one(sql, dialect="spark")
-    except sqlglot.ParseError as error:
-        raise ConfigError(
-            f"'{sql}' is not a SQL expression: {str(error).splitlines()[0]}"
-        ) from None
+    columns_named_in(sql, alias="e")
     return Identifier(sources, sql)
 
 

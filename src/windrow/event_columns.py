@@ -160,11 +160,11 @@ def _strings(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "string")
 
 
-def _entity(name: str, **fields: str) -> EntityColumn:
+def _entity(name: str, /, **fields: str) -> EntityColumn:
     return EntityColumn(f"contexts_{name}", fields, is_array=True)
 
 
-def _event(name: str, **fields: str) -> EntityColumn:
+def _event(name: str, /, **fields: str) -> EntityColumn:
     column = f"unstruct_event_com_snowplowanalytics_snowplow_{name}"
     return EntityColumn(column, fields, is_array=False)
 
@@ -247,6 +247,80 @@ WEB_VITALS = _event(
     navigation_type="string",
 )
 
+CLIENT_SESSION = _entity(
+    "com_snowplowanalytics_snowplow_client_session_1",
+    session_id="string",
+    user_id="string",
+    session_index="int",
+    event_index="int",
+    previous_session_id="string",
+    first_event_id="string",
+    first_event_timestamp="timestamp",
+    storage_mechanism="string",
+)
+
+MOBILE_SCREEN = _entity(
+    "com_snowplowanalytics_mobile_screen_1",
+    **_strings(
+        "id", "name", "activity", "fragment", "top_view_controller", "type", "view_controller"
+    ),
+)
+
+_MONEY = "decimal(9,2)"
+
+ECOMMERCE_ACTION = _event("ecommerce_snowplow_ecommerce_action_1", type="string", name="string")
+
+ECOMMERCE_USER = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_user_1",
+    id="string",
+    email="string",
+    is_guest="boolean",
+)
+
+ECOMMERCE_PAGE = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_page_1", **_strings("type", "language", "locale")
+)
+
+ECOMMERCE_PRODUCT = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_product_1",
+    **_strings("id", "category", "currency"),
+    price=_MONEY,
+    **_strings("brand", "creative_id", "inventory_status"),
+    list_price=_MONEY,
+    name="string",
+    position="int",
+    quantity="int",
+    **_strings("size", "variant"),
+)
+
+ECOMMERCE_CART = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_cart_1",
+    cart_id="string",
+    currency="string",
+    total_value=_MONEY,
+)
+
+ECOMMERCE_CHECKOUT_STEP = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_checkout_step_1",
+    step="int",
+    **_strings("account_type", "billing_full_address", "billing_postcode", "coupon_code"),
+    **_strings("delivery_method", "delivery_provider"),
+    marketing_opt_in="boolean",
+    **_strings("payment_method", "proof_of_payment", "shipping_full_address", "shipping_postcode"),
+)
+
+ECOMMERCE_TRANSACTION = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_transaction_1",
+    **_strings("transaction_id", "currency", "payment_method"),
+    revenue=_MONEY,
+    total_quantity="int",
+    credit_order="boolean",
+    discount_amount=_MONEY,
+    discount_code="string",
+    shipping=_MONEY,
+    tax=_MONEY,
+)
+
 ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     WEB_PAGE,
     IAB,
@@ -255,4 +329,13 @@ ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     CONSENT_PREFERENCES,
     CMP_VISIBLE,
     WEB_VITALS,
+    CLIENT_SESSION,
+    MOBILE_SCREEN,
+    ECOMMERCE_ACTION,
+    ECOMMERCE_USER,
+    ECOMMERCE_PAGE,
+    ECOMMERCE_PRODUCT,
+    ECOMMERCE_CART,
+    ECOMMERCE_CHECKOUT_STEP,
+    ECOMMERCE_TRANSACTION,
 )

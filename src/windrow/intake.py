@@ -34,6 +34,8 @@ class Sessions:
     first: datetime | None
     last: datetime | None
     """The first start and the last end; None when the window touches no session."""
+    days: tuple[date, ...]
+    """The days on which they start."""
     reached: datetime | None
     """The greatest collector time of a usable event in the window."""
     counts: dict[str, int]
@@ -94,7 +96,10 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     this_runs = settled(lifecycle.sessions_this_run(continued, known, limits, settings))
     counts = {"sessions_with_new_events": continued.count()}
     lives = this_runs.agg(
-        F.count(F.lit(1)), micros(F.min("start_tstamp")), micros(F.max("end_tstamp"))
+        F.count(F.lit(1)),
+        micros(F.min("start_tstamp")),
+        micros(F.max("end_tstamp")),
+        F.collect_set(F.to_date("start_tstamp")),
     ).collect()[0]
     counts["sessions"] = lives[0]
     if not is_replay:
@@ -104,6 +109,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         continued=continued,
         first=from_micros(lives[1]),
         last=from_micros(lives[2]),
+        days=tuple(lives[3]),
         reached=None if is_replay else from_micros(taken.get["reached"]),
         counts=counts,
     )
@@ -155,11 +161,13 @@ def _gather_events(
     wanted = _event_columns(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
     malformed = Observation()
-    scanned = this_run.scan(source, base, first, last, wanted, malformed=malformed)
+    keeps = None if base.keeps is None else base.keeps()
+    scanned = this_run.scan(source, base, first, last, wanted, keeps=keeps, malformed=malformed)
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
-    kept = found if base.keeps is None else found.where(base.keeps())
-    events = this_run.first_copies(kept.withColumns(base.adds()), [base.session], settings)
-    events = events.persist()
+    unused = _read_for_base_only(ws, wanted, event_columns)
+    shaped = found.withColumns(base.adds()).drop(*unused)
+    events = this_run.first_copies(shaped, [base.session], settings)
+    events = events.withColumns(base.numbers()).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
@@ -167,6 +175,7 @@ def _gather_events(
             F.max(settings.session_timestamp).alias("last"),
             F.collect_set(F.to_date("derived_tstamp")).alias("days"),
             F.collect_set(base.user).alias("users"),
+            *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in base.counts().items()),
             *(value.alias(name) for name, value in _user_of_session(ws).items()),
         )
     )
@@ -176,6 +185,7 @@ def _gather_events(
         F.count_if("is_mixed").alias("mixed"),
         micros(F.max("last")).alias("reached"),
         F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
+        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in base.counts()),
     ).collect()[0]
     one_user = events.drop("copies", USER_ID)
     if totals["mixed"] and base.has_one_user_per_session:
@@ -185,8 +195,10 @@ def _gather_events(
     if ids < (totals["events"] or 0):
         repeated = settled(this_run.copies_in_other_sessions(events, base, settings))
         unique = one_user.join(F.broadcast(repeated), ["event_id", base.session], how="left_anti")
+        unique = unique.withColumns(base.numbers())
 
     counts = dict(sessions.counts)
+    counts |= {name: totals[f"with_{name}"] or 0 for name in base.counts()}
     counts["events"] = ids
     counts["duplicates"] = (totals["copies"] or 0) - ids
     if set(wanted) & set(source.malformed):
@@ -209,7 +221,7 @@ def _gather_events(
         users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
         events=unique,
         reached=reached,
-        days=tuple({*(totals["days"] or ()), *_days_of_moved(sessions.continued)}),
+        days=tuple({*(totals["days"] or ()), *sessions.days, *_days_of_moved(sessions.continued)}),
         counts=counts,
         cached=events,
     )
@@ -265,9 +277,19 @@ def _events_of_window(
 def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
     """What must be read of each event: no column that no model asks for."""
     needed = (*ws.base.columns(ws.settings), *ws.base.reads)
-    added = ws.base.adds()
+    made = ws.base.made
     wanted = source.adapted if asked is None else asked
-    return list(dict.fromkeys((*needed, *(name for name in wanted if name not in added))))
+    return list(dict.fromkeys((*needed, *(name for name in wanted if name not in made))))
+
+
+def _read_for_base_only(
+    ws: Workspace, wanted: Iterable[str], asked: Iterable[str] | None
+) -> list[str]:
+    """Entities that no model asks for: once the base has taken its columns, they only take room."""
+    if asked is None:
+        return []
+    used = {*ws.base.columns(ws.settings), *asked, ws.base.session, ws.base.user}
+    return [name for name in wanted if name not in used]
 
 
 def _user_of_session(ws: Workspace) -> dict[str, Column]:

@@ -137,11 +137,17 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
     source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
-    base = (*ws.base.columns(ws.settings), *ws.base.reads)
-    needed = dict.fromkeys(base, "every run needs it")
+    options = ws.package.options_of_columns
+    needed = {
+        name: f"{options[name]} asks for it" if name in options else "every run needs it"
+        for name in (*ws.base.columns(ws.settings), *ws.base.reads)
+    }
+    made = ws.base.made
     for member in models:
         for column in member.event_columns_for(ws.settings) or ():
-            option = ws.package.options_of_columns.get(column)
+            if column in made:
+                continue
+            option = options.get(column)
             reason = f"{option} asks for it" if option else f"model '{member.name}' needs it"
             needed.setdefault(column, reason)
     check_columns(source, needed)

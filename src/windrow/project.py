@@ -18,6 +18,7 @@ from windrow.errors import UsageError, did_you_mean
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order
+from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, with_reads
 from windrow.run import RunResult
@@ -26,7 +27,7 @@ from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 
-PACKAGES: Mapping[str, Package] = {"web": WEB}
+PACKAGES: Mapping[str, Package] = {"web": WEB, "ecommerce": ECOMMERCE}
 
 
 def _say_nothing(_: Any) -> None:

@@ -1,5 +1,6 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
+from windrow.config.ecommerce import EcommerceSettings, Passthrough
 from windrow.config.events import EventsSource
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
@@ -16,10 +17,12 @@ __all__ = [
     "PACKAGES",
     "Config",
     "ConversionEvent",
+    "EcommerceSettings",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
     "PackageSettings",
+    "Passthrough",
     "Problem",
     "ReferenceLists",
     "Schemas",

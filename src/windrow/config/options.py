@@ -41,6 +41,17 @@ IGNORED_OPTIONS = frozenset(
         "consent_preferences",
         "cwv_context",
         "disable_errors",
+        "entities_or_sdes",
+        "sde_ecommerce_action",
+        "context_ecommerce_user",
+        "context_ecommerce_checkout_step",
+        "context_ecommerce_page",
+        "context_ecommerce_transaction",
+        "context_ecommerce_cart",
+        "context_ecommerce_product",
+        "context_web_page",
+        "context_mobile_session",
+        "context_screen",
     }
 )
 """Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""

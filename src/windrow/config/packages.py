@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from windrow.config.ecommerce import EcommerceSettings
 from windrow.config.options import PackageSettings
 from windrow.config.web import WebSettings
 
-PACKAGES: dict[str, type[PackageSettings]] = {"web": WebSettings}
+PACKAGES: dict[str, type[PackageSettings]] = {
+    "web": WebSettings,
+    "ecommerce": EcommerceSettings,
+}
