@@ -89,7 +89,9 @@ def _value(value: Any) -> Any:
 
 
 class Site:
-    """A project with the web package over events that arrive as the test goes on."""
+    """A project with one package over events that arrive as the test goes on."""
+
+    package = "web"
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class Site:
     ) -> None:
         self.spark, self.folder = spark, folder
         folder.mkdir(parents=True, exist_ok=True)
-        web = {"start_date": "2024-01-01", **options}
+        settings = {"start_date": "2024-01-01", **options}
         (folder / "windrow.yml").write_text(
             yaml.safe_dump(
                 {
@@ -113,7 +115,7 @@ class Site:
                         for name in ("dev", "prod")
                     },
                     "events": {"path": "./events"},
-                    "packages": {"web": web},
+                    "packages": {self.package: settings},
                 }
             )
         )
@@ -127,11 +129,11 @@ class Site:
         return Project.load(self.folder, spark=self.spark, vars=vars)
 
     def run(self, now: str, vars: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
-        return self.project(vars).run("web", now=at(now), **options)
+        return self.project(vars).run(self.package, now=at(now), **options)
 
     @property
     def workspace(self) -> Workspace:
-        return self.project().workspace("web")
+        return self.project().workspace(self.package)
 
     def table(self, name: str) -> DataFrame:
         """A derived table, or one of the manifests, by its short name."""

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from windrow.config import PACKAGES, ConversionEvent, EventsSource, PackageSettings, WebSettings
+from windrow.config import (
+    PACKAGES,
+    ConversionEvent,
+    EcommerceSettings,
+    EventsSource,
+    PackageSettings,
+    WebSettings,
+)
 from windrow.config.options import NOT_IN_FINGERPRINT
 
 from .conftest import Problems, Web, with_web
@@ -71,8 +78,8 @@ def test_web_defaults_are_those_of_the_spec() -> None:
     assert WebSettings().model_dump() == BASE_DEFAULTS | WEB_DEFAULTS
 
 
-def test_packages_lists_web() -> None:
-    assert {"web": WebSettings} == PACKAGES
+def test_each_package_has_its_settings() -> None:
+    assert {"web": WebSettings, "ecommerce": EcommerceSettings} == PACKAGES
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,16 @@ def test_what_does_not_load_is_not_valid(problems: Problems, text: str) -> None:
 
 def test_public_names_are_pinned() -> None:
     assert set(config.__all__) == {
+        "ATOMIC",
         "PACKAGES",
         "Config",
         "ConversionEvent",
+        "EcommerceSettings",
         "EventsSource",
+        "IdentifierSource",
         "InvalidConfigError",
         "PackageSettings",
+        "Passthrough",
         "Problem",
         "ReferenceLists",
         "Schemas",
@@ -153,9 +157,11 @@ def test_public_names_are_pinned() -> None:
         "Target",
         "WebSettings",
         "find_project",
+        "flat",
         "json_schema",
         "load",
         "looks_secret",
+        "of_entity",
         "redacted",
     }
     assert all(hasattr(config, name) for name in config.__all__)
