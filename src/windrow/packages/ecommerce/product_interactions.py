@@ -92,7 +92,7 @@ def product_interactions(events: DataFrame, settings: EcommerceSettings) -> Data
     own = settings.product_passthroughs
     products = events.alias("t").select(
         "*",
-        *passthroughs.values(own),
+        *([F.struct(*passthroughs.values(own)).alias("own")] if own else []),
         F.posexplode(ECOMMERCE_PRODUCT.name).alias("product_position", "product"),
     )
 
@@ -115,7 +115,7 @@ def product_interactions(events: DataFrame, settings: EcommerceSettings) -> Data
         "product_list_name": F.when(action == "list_view", F.col("ecommerce_action_name")),
         "is_product_transaction": action == "transaction",
     }
-    return products.select(*shaped(values, own_columns(settings)), *(entry.alias for entry in own))
+    return products.select(*shaped(values, own_columns(settings)), *(["own.*"] if own else []))
 
 
 def _levels(settings: EcommerceSettings) -> range:
