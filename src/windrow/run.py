@@ -182,7 +182,8 @@ def _carry_out(
         listener(Step("events", "info", detail=nothing))
 
     if ws.settings.keep_this_run:
-        for name, frame in (("base_sessions", intake.sessions), ("base_events", intake.events)):
+        sessions = ws.base.as_recorded(intake.sessions)
+        for name, frame in (("base_sessions", sessions), ("base_events", intake.events)):
             keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
 
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)

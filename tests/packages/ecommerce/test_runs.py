@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,25 @@ def test_a_window_without_e_commerce_events_moves_the_manifest(spark: SparkSessi
     stuck.arrive(event("1", "s1", "2024-01-02 10:00"))
     stuck.run("2024-01-03 00:00")
     assert stuck.rows("manifest", "model") == []
+
+
+def test_a_session_that_moves_over_midnight_leaves_no_day_behind(
+    spark: SparkSession, tmp_path: Path
+):
+    shop = Shop(spark, tmp_path)
+    shop.arrive(
+        action("2", "s1", "2024-01-03 00:10", "product_view"),
+        action("3", "s2", "2024-01-02 12:00", "add_to_cart", cart=5),
+    )
+    shop.run("2024-01-03 01:00", select="+funnel_days")
+    names = ("start_tstamp_date", "sessions", "lost_value")
+    before = [(str(day), *rest) for day, *rest in shop.rows("funnel_days", *names)]
+    assert before == [("2024-01-02", 1, Decimal("5.00")), ("2024-01-03", 1, None)]
+
+    shop.arrive(action("1", "s1", "2024-01-02 23:50", "add_to_cart", cart=7))
+    shop.run("2024-01-03 02:00", select="+funnel_days")
+    after = [(str(day), *rest) for day, *rest in shop.rows("funnel_days", *names)]
+    assert after == [("2024-01-02", 2, Decimal("12.00"))]
 
 
 def test_a_missing_entity_is_asked_for_unless_it_is_switched_off(

@@ -47,6 +47,9 @@ def _models(settings: EcommerceSettings) -> Sequence[Model]:
         found += [by_session, funnel_days]
     if settings.enable_carts and has_carts:
         found += [carts]
+    for member in found:
+        # A passed-through column that takes a name of ours is told before anything runs.
+        member.columns_for(settings)
     return found
 
 

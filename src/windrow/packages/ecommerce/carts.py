@@ -76,7 +76,7 @@ def _per_cart(cart_events: DataFrame) -> DataFrame:
     keyed = cart_events.withColumn("cart_key", F.coalesce(own, touched_before)).where(
         F.col("cart_key").isNotNull()
     )
-    # A purchase without an id must not take the id from the cart that it is put down to.
+    # A purchase that is put down to a cart may be the first to be seen of it; it has its id.
     cart_id = F.when(F.col("cart_key") != F.col("domain_sessionid"), F.col("cart_key"))
     time, value = F.col("derived_tstamp"), F.col("cart_total_value")
     first = F.struct(
