@@ -52,7 +52,7 @@ def carts(
     A stored row stands for the sessions that are not part of this run. It takes part as if it were
     one more session, so that a session which is read again changes nothing.
     """
-    this_run = _per_cart(events.where(is_cart_event()))
+    this_run = _per_cart(events.where(is_cart_event()), settings)
     touched = known.join(this_run, "cart_key", how="left_semi")
     merged = _merged(this_run.unionByName(_as_part(touched)))
     is_overdue = (F.col("status") == OPEN) & (_due(settings) <= literal(until))
@@ -64,9 +64,13 @@ def carts(
     )
 
 
-def _per_cart(cart_events: DataFrame) -> DataFrame:
+def _per_cart(cart_events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """What the run's sessions did to each cart."""
-    in_order = W.partitionBy("domain_sessionid").orderBy("derived_tstamp", "event_id")
+    # In the order in which events came in: what a later run brings must not change which cart an
+    # earlier one saw bought, as that is stored in the cart's row.
+    in_order = W.partitionBy("domain_sessionid").orderBy(
+        settings.session_timestamp, "derived_tstamp", "event_id"
+    )
     is_bought = F.col("ecommerce_action_type") == "transaction"
     # A purchase rarely names its cart: it is the one that the session touched last before it.
     own = F.when(
