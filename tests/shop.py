@@ -97,4 +97,4 @@ def base_events(
     frame = base.identified(event_frame(spark, events))
     if base.keeps is not None:
         frame = frame.where(base.keeps())
-    return frame.withColumns(base.adds()).withColumns(base.numbers()), settings
+    return frame.withColumns(base.adds()).withColumns(base.adds_in_session()), settings

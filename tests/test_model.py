@@ -45,6 +45,17 @@ def test_parameters_name_the_inputs():
     assert later.parents == {"first", "users"}
 
 
+def test_the_docstring_says_what_a_row_is():
+    @model(key="id")
+    def daily(events):
+        """One row per day and
+        page: how often it was seen.
+        """
+
+    assert daily.grain == "one row per day and page"
+    assert first.grain == ""
+
+
 def test_an_incremental_model_needs_a_key():
     with pytest.raises(ConfigError, match="needs a key"):
         model()(lambda events: events)

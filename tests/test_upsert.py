@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.days import day_ranges
 from windrow.errors import TableError
 from windrow.frames import frame_of, settled
-from windrow.tables import TableName, Tables
+from windrow.tables import Layout, TableName, Tables
 from windrow.upsert import Destination, Replaced, prepare, upsert
 
 COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
@@ -35,7 +35,7 @@ def stored(tables: Tables) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def filled(spark: SparkSession, tables: Tables) -> Tables:
-    prepare(tables, TABLE, COLUMNS, partition_by=["seen_date"])
+    prepare(tables, TABLE, COLUMNS, layout=Layout(("seen_date",)))
     first = things(
         spark, (1, "2021-01-01"), (2, "2021-03-01"), (3, "2021-03-03"), (4, "2021-03-04")
     )

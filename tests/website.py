@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
+from windrow.columns.pages import page_view_id
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
 from windrow.workspace import Workspace
 
@@ -84,12 +85,20 @@ def event_frame(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
     )
 
 
+def events_this_run(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
+    """The events as models get them, with their page view ids."""
+    frame = event_frame(spark, events).withColumn("page_view_id", page_view_id())
+    return frame.localCheckpoint()
+
+
 def _value(value: Any) -> Any:
     return f"{value:%Y-%m-%d %H:%M:%S.%f}Z" if isinstance(value, datetime) else value
 
 
 class Site:
     """A project with one package over events that arrive as the test goes on."""
+
+    package = "web"
 
     package = "web"
 
@@ -166,5 +175,5 @@ def _plain(value: Any) -> Any:
 
 def contents(site: Site) -> dict[str, list[tuple[Any, ...]]]:
     """Every table, but not when each row was made: what any split into runs must agree on."""
-    names = ("page_views", "sessions", "users", "user_mapping", "lifecycle", "quarantine")
+    names = (*(member.name for member in site.workspace.models), "lifecycle", "quarantine")
     return {name: rows(site.table(name).drop("model_tstamp")) for name in names}

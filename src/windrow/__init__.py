@@ -1,5 +1,15 @@
 """windrow: raw behavioural events into the tables analysts use, session by session, on Spark."""
 
+from windrow.checks import (
+    AcceptedValues,
+    CheckResult,
+    Expression,
+    NotNull,
+    OneValuePer,
+    Relationship,
+    Unique,
+)
+from windrow.column_rules import column
 from windrow.errors import (
     ConfigError,
     LockedError,
@@ -16,20 +26,28 @@ from windrow.model import Model, model, stored
 from windrow.plan import Plan
 from windrow.project import Project
 from windrow.run import RunResult
+from windrow.run_checks import CheckReport
 from windrow.status import PackageStatus
 from windrow.steps import Step
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AcceptedValues",
+    "CheckReport",
+    "CheckResult",
     "ConfigError",
+    "Expression",
     "Limits",
     "LockedError",
     "Model",
+    "NotNull",
+    "OneValuePer",
     "PackageStatus",
     "Plan",
     "Project",
     "RefusedError",
+    "Relationship",
     "RunFailedError",
     "RunResult",
     "SourceError",
@@ -37,8 +55,10 @@ __all__ = [
     "State",
     "Step",
     "TableError",
+    "Unique",
     "UsageError",
     "WindrowError",
+    "column",
     "model",
     "stored",
 ]

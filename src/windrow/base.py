@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import sqlglot
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
-from sqlglot import exp
 
+from windrow.column_rules import column
+from windrow.columns.expressions import columns_in
 from windrow.config import ATOMIC, IdentifierSource, PackageSettings, flat
-from windrow.errors import ConfigError
 from windrow.tables import Columns
 
 SESSION_ID = "session_id"
@@ -32,7 +31,7 @@ class Identifier:
         """The event columns it is found in."""
         if self.sql is None:
             return tuple(source.column for source in self.sources)
-        return columns_named_in(self.sql, alias="e")
+        return tuple(columns_in(self.sql))
 
     def is_just(self, name: str) -> bool:
         """True when it is simply that column."""
@@ -54,20 +53,6 @@ def _value(events: DataFrame, source: IdentifierSource) -> Column:
     entity = F.col(source.table)
     first = F.get(entity, F.lit(0)) if isinstance(kind, ArrayType) else entity
     return first.getField(source.field).cast("string")
-
-
-def columns_named_in(expression: str, *, alias: str) -> tuple[str, ...]:
-    """The columns that a SQL expression names; `alias` is what it may call the events."""
-    try:
-        parsed = sqlglot.parse_one(expression, dialect="spark")
-    except sqlglot.ParseError as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"'{expression}' is not a SQL expression: {reason}") from None
-    return tuple(
-        (column.parts[1] if column.parts[0].name == alias else column.parts[0]).name
-        for column in parsed.find_all(exp.Column)
-        if column.parts[0].name != alias or len(column.parts) > 1
-    )
 
 
 @dataclass(frozen=True)
@@ -96,15 +81,17 @@ class Base:
     """Platforms whose events are taken; empty means all."""
     reads: tuple[str, ...] = ()
     """Event columns that `adds` and `keeps` need."""
+    may_lack: tuple[str, ...] = ()
+    """Those of them that are null when the events table has no such column."""
     adds: Callable[[], dict[str, Column]] = lambda: {}
     """Columns that every event of a run gets."""
+    adds_in_session: Callable[[], dict[str, Column]] = lambda: {}
+    """Columns that look at a session's other events too; only models that use them pay for it."""
     keeps: Callable[[], Column] | None = None
     """Of the events of a run's sessions, those that models see; None means all.
 
     Over standard columns, so that the source can leave the others unread.
     """
-    numbers: Callable[[], dict[str, Column]] = lambda: {}
-    """Columns over all events of a session, made once each event is there only once."""
     counts: Callable[[], dict[str, Column]] = lambda: {}
     """What to count among the events of a run, for its result."""
 
@@ -123,7 +110,7 @@ class Base:
         """The columns that events get here and do not come with."""
         originals = (self.session, self.user) if self.keeps_originals else ()
         return frozenset(
-            (*self.adds(), *self.numbers(), *(f"original_{name}" for name in originals))
+            (*self.adds(), *self.adds_in_session(), *(f"original_{name}" for name in originals))
         )
 
     def columns(self, settings: PackageSettings) -> tuple[str, ...]:
@@ -171,17 +158,28 @@ class Base:
     def lifecycle(self) -> Columns:
         """The columns of the lifecycle manifest."""
         return {
-            self.recorded_session: "string",
-            self.recorded_user: "string",
-            "start_tstamp": "timestamp",
-            "end_tstamp": "timestamp",
-            "start_tstamp_date": "date",
+            self.recorded_session: column("string", "Id of the session."),
+            self.recorded_user: column(
+                "string", "The session's user: that of its earliest event that has one."
+            ),
+            "start_tstamp": column("timestamp", "Collector time of the session's earliest event."),
+            "end_tstamp": column(
+                "timestamp",
+                "Collector time of its latest event, at most `max_session_days` after the start.",
+            ),
+            "start_tstamp_date": column("date", "Day of `start_tstamp` in UTC."),
         }
 
     @property
     def quarantine(self) -> Columns:
         """The columns of the quarantine."""
-        return {self.recorded_session: "string"}
+        return {
+            self.recorded_session: column(
+                "string",
+                "Id of a session that takes in no more events, as it lasted `max_session_days` or "
+                "the hook `quarantine_sessions` says so.",
+            )
+        }
 
     def as_recorded(self, rows: DataFrame) -> DataFrame:
         """Sessions under the names that the package's manifests use."""
@@ -199,10 +197,9 @@ class Base:
 def _configured(
     default: Identifier, sources: tuple[IdentifierSource, ...], sql: str | None
 ) -> Identifier:
-    if sql is None:
-        return Identifier(sources) if sources else default
-    columns_named_in(sql, alias="e")
-    return Identifier(sources, sql)
+    if sql is not None:
+        return Identifier(sources, sql)
+    return Identifier(sources) if sources else default
 
 
 def is_on_time(settings: PackageSettings) -> Column:

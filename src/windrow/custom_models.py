@@ -1,4 +1,4 @@
-"""The project's own models: Python files under models/ that declare them with @model."""
+"""The project's own models: files under models/, Python with @model or SQL with a header."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 
 from windrow.errors import ConfigError
 from windrow.model import Model
+from windrow.sql_models import load_sql_model
 
 
 def load_models(folder: Path, project_dir: Path) -> list[Model]:
-    """Every model that a Python file under the folder declares, in the order of file and line."""
+    """Every model that a file under the folder declares, in the order of file and line."""
     found: list[Model] = []
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.sql")]):
         shown = path.relative_to(project_dir).as_posix()
-        found += [replace(member, path=shown) for member in _models_in(path)]
+        members = [load_sql_model(path)] if path.suffix == ".sql" else _models_in(path)
+        found += [replace(member, path=shown) for member in members]
     return found
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from uuid import uuid4
-
-from pyspark.sql import functions as F
 
 from windrow.errors import WindrowError
 from windrow.java import find_java
-from windrow.plan import checked_source
+from windrow.plan import readable_source
+from windrow.privileges import TRIED, attempts
 from windrow.project import Project
-from windrow.tables import TableName
 from windrow.workspace import Workspace
 
 
@@ -52,7 +48,7 @@ def checks(load: Callable[[], Project]) -> Iterator[Check]:
 
 
 def _tables_and_events(project: Project, packages: list[str]) -> Iterator[Check]:
-    schemas, warehouse = project.config.schemas, project.target.warehouse
+    schemas = project.config.schemas
     for position, package in enumerate(packages):
         try:
             ws = project.workspace(package)
@@ -61,8 +57,7 @@ def _tables_and_events(project: Project, packages: list[str]) -> Iterator[Check]
             continue
         if position == 0:
             for schema in dict.fromkeys((schemas.derived, schemas.scratch, schemas.manifest)):
-                probe = TableName(schema, f"windrow_doctor_{uuid4().hex[:8]}")
-                yield _looked(f"schema {schema}", partial(_writable, ws, probe, warehouse))
+                yield _schema(ws, schema)
         yield _looked(f"events of {package}", partial(_events, ws))
 
 
@@ -101,26 +96,23 @@ def _spark(project: Project) -> str:
     return f"{project.spark.version} on {where}, {project.target.format} tables"
 
 
-def _writable(ws: Workspace, probe: TableName, warehouse: str | None) -> str:
-    """Create, write, read and remove a table, and leave no trace of it."""
-    folder = Path(warehouse, probe.schema) if warehouse and warehouse.startswith("/") else None
-    is_new = folder is not None and not folder.exists()
-    try:
-        ws.tables.create(probe, {"number": "bigint"})
-        ws.tables.append(probe, ws.spark.range(1).select(F.col("id").alias("number")))
-        rows = ws.tables.read(probe).count()
-    finally:
-        ws.tables.drop(probe)
-        if is_new and folder is not None and folder.exists():
-            _remove_if_empty(folder)
-    return f"a table was created, written, read ({rows} row) and removed"
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if not any(folder.iterdir()):
-        folder.rmdir()
+def _schema(ws: Workspace, schema: str) -> Check:
+    """Whether each privilege on the schema is there; those that are missing, in words."""
+    tried = list(attempts(ws, schema))
+    # Runs drop tables in scratch alone.
+    needed = [it for it in tried if it.verb != "drop" or schema == ws.schemas.scratch]
+    missing = [f"{it.privilege} ({it.problem})" for it in needed if it.problem]
+    if not missing:
+        done = "a table was created, written, altered, read and "
+        done += f"not dropped ({tried[-1].problem})" if tried[-1].problem else "dropped"
+        return Check(f"schema {schema}", True, done)
+    text = f"Missing: {'; '.join(missing)}."
+    if len(tried) < len(TRIED):
+        text += f" Not tried without it: {', '.join(TRIED[len(tried) :])}."
+    text += " docs/privileges.md says what grants each of them."
+    return Check(f"schema {schema}", False, text, exit_code=1)
 
 
 def _events(ws: Workspace) -> str:
-    source = checked_source(ws, ws.models)
+    source = readable_source(ws, ws.models)
     return f"readable, {len(source.raw.columns)} columns, none missing"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
@@ -20,6 +19,7 @@ from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
+from windrow.tables.refusals import REFUSALS, reason_of
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MINOR_VERSION = re.compile(r"_\d+_\d+$")
@@ -56,6 +56,15 @@ class Source:
         if malformed is not None and bad:
             rows = rows.observe(malformed, *bad)
         return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def with_nulls(self, names: Sequence[str]) -> Source:
+        """The source with columns of nothing where it lacks these entities or events."""
+        missing = {
+            name: F.lit(None).cast(_KNOWN_ENTITIES[name].type)
+            for name in names
+            if name not in self.adapted
+        }
+        return replace(self, adapted={**self.adapted, **missing})
 
     def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a closed window of collector time.
@@ -94,11 +103,22 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
         if not frame.columns:
             raise SourceError(f"The events at {place} have no columns: is the folder empty?")
         return frame
-    except PySparkException as error:
-        reason = str(error).splitlines()[0]
+    except REFUSALS as error:
+        reason = reason_of(error)
         raise SourceError(
             f"Cannot read the events at {place} as {source.format}: {reason} "
             "Check events.path, events.table and events.format in windrow.yml."
+        ) from error
+
+
+def check_readable(source: Source) -> None:
+    """Stop unless an event can really be read: listing files and reading them may be two rights."""
+    try:
+        source.raw.select(source.time_column).limit(1).collect()
+    except REFUSALS as error:
+        raise SourceError(
+            f"The events are there, but reading one fails: {reason_of(error)} A run needs to read "
+            "the events; docs/privileges.md says what that takes. Nothing was written."
         ) from error
 
 

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "cluster_by": ("table", "default"),
     "allow_refresh": ("target", "default"),
     "core_web_vital_results": ("measure", "default"),
+    "get_conversion_columns": ("conversion", "default"),
 }
 """Parameters of the hooks that are not plain expressions; those take `default` alone."""
 
@@ -33,6 +35,31 @@ REFERENCE_NAMES = {
     "core_web_vital_pass_query": "core_web_vital_pass",
 }
 """Hooks under the names that the SQL packages give them."""
+
+LAYOUT_HOOKS = {
+    **{
+        f"web_cluster_by_fields_{name}": f"snowplow_web_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "page_views": "page_views",
+            "sessions": "sessions",
+            "users": "users",
+            "consent": "consent_log",
+            "cwv": "vitals",
+        }.items()
+    },
+    **{
+        f"mobile_cluster_by_fields_{name}": f"snowplow_mobile_{table}"
+        for name, table in {
+            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
+            "screen_views": "screen_views",
+            "sessions": "sessions",
+            "users": "users",
+        }.items()
+    },
+    "cluster_by_fields_app_errors": "snowplow_mobile_app_errors",
+}
+"""The SQL packages' hooks for what one table is laid out by, and that table."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +73,30 @@ class Hooks:
         function = self.functions.get(name)
         return default if function is None else function(**about, default=default)
 
+    def columns(self, name: str, default: dict[str, Column], **about: str) -> dict[str, Column]:
+        """Several columns at once; the user's function may change them but not their names."""
+        function = self.functions.get(name)
+        if function is None:
+            return default
+        chosen = dict(function(**about, default=dict(default)))
+        if set(chosen) != set(default):
+            odd = ", ".join(sorted(set(chosen) ^ set(default)))
+            raise ConfigError(f"Hook '{name}' must return the columns it was given; not so: {odd}.")
+        return chosen
+
+    def positions(self, default: dict[str, datetime]) -> dict[str, datetime]:
+        """The manifest rows that a run moves; a model can be held back, none pushed ahead."""
+        function = self.functions.get("update_incremental_manifest_table")
+        if function is None:
+            return default
+        chosen = dict(function(default=dict(default)))
+        return {name: min(at, default[name]) for name, at in chosen.items() if name in default}
+
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
-        """The columns by which a table is laid out."""
+        """The keys by which a table is laid out: a hook of its own first, then the general one."""
+        own = next((name for name, its in LAYOUT_HOOKS.items() if its == table), "")
+        if own in self.functions:
+            default = list(self.functions[own](default=default))
         function = self.functions.get("cluster_by")
         return default if function is None else list(function(table=table, default=default))
 
@@ -69,8 +118,11 @@ def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
+    layouts = {
+        name: f"the columns by which {table} is laid out" for name, table in LAYOUT_HOOKS.items()
+    }
     for name, function in functions.items():
-        _check(path, name, function, known)
+        _check(path, name, function, {**known, **layouts})
     return Hooks(functions)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
@@ -38,6 +38,8 @@ class Sessions:
     """The days on which they start."""
     reached: datetime | None
     """The greatest collector time of a usable event in the window."""
+    started_on: tuple[date, ...]
+    """The days on which the continued sessions began."""
     counts: dict[str, int]
 
 
@@ -56,6 +58,8 @@ class Intake:
     """The greatest collector time that was consumed."""
     days: tuple[date, ...]
     """The days on which rows of these sessions can lie, by the time of their events."""
+    started_on: tuple[date, ...]
+    """As `Sessions.started_on`: where the lifecycle rows of the run lie."""
     counts: dict[str, int]
     cached: DataFrame
 
@@ -75,13 +79,16 @@ def take_in(
     if not ws.base.has_sessions:
         return _events_of_window(ws, source, limits, event_columns)
     sessions = _find_sessions(ws, source, limits)
-    return _gather_events(ws, source, sessions, event_columns)
+    intake = _gather_events(ws, source, sessions, event_columns)
+    if limits.state is State.RERUN:
+        return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))
+    return intake
 
 
 def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     settings = ws.settings
     known = ws.known_sessions()
-    is_replay = _is_replay(known, limits)
+    is_replay = limits.state is not State.RERUN and _is_replay(known, limits)
     read, taken = Observation(), Observation()
     if is_replay:
         new = known.limit(0).drop("start_tstamp_date")
@@ -92,9 +99,16 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         new = lifecycle.sessions_with_new_events(usable, settings)
 
     earlier = lifecycle.earlier_rows(known, limits, settings)
-    continued = settled(lifecycle.continued(new, earlier, settings))
+    continued = settled(lifecycle.continued(new, earlier, ws.base, settings))
     this_runs = settled(lifecycle.sessions_this_run(continued, known, limits, settings))
-    counts = {"sessions_with_new_events": continued.count()}
+    begun = continued.agg(
+        F.count(F.lit(1)),
+        F.collect_set("start_tstamp_date"),
+        F.count_if(lifecycle.is_over_long(settings)),
+    ).collect()[0]
+    counts = {"sessions_with_new_events": begun[0]}
+    if not ws.base.has_quarantine:
+        counts["capped"] = begun[2]
     lives = this_runs.agg(
         F.count(F.lit(1)),
         micros(F.min("start_tstamp")),
@@ -111,6 +125,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         last=from_micros(lives[2]),
         days=tuple(lives[3]),
         reached=None if is_replay else from_micros(taken.get["reached"]),
+        started_on=tuple(begun[1]),
         counts=counts,
     )
 
@@ -164,10 +179,8 @@ def _gather_events(
     keeps = None if base.keeps is None else base.keeps()
     scanned = this_run.scan(source, base, first, last, wanted, keeps=keeps, malformed=malformed)
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
-    unused = _read_for_base_only(ws, wanted, event_columns)
-    shaped = found.withColumns(base.adds()).drop(*unused)
-    events = this_run.first_copies(shaped, [base.session], settings)
-    events = events.withColumns(base.numbers()).persist()
+    added = found.withColumns(base.adds()).drop(*_read_for_base_only(ws, event_columns))
+    events = this_run.first_copies(added, [base.session], settings).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
@@ -195,7 +208,6 @@ def _gather_events(
     if ids < (totals["events"] or 0):
         repeated = settled(this_run.copies_in_other_sessions(events, base, settings))
         unique = one_user.join(F.broadcast(repeated), ["event_id", base.session], how="left_anti")
-        unique = unique.withColumns(base.numbers())
 
     counts = dict(sessions.counts)
     counts |= {name: totals[f"with_{name}"] or 0 for name in base.counts()}
@@ -219,9 +231,10 @@ def _gather_events(
         sessions=with_users,
         continued=sessions.continued,
         users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
-        events=unique,
+        events=unique.withColumns(base.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days, *_days_of_moved(sessions.continued)}),
+        started_on=sessions.started_on,
         counts=counts,
         cached=events,
     )
@@ -269,6 +282,7 @@ def _events_of_window(
         events=events.drop("copies"),
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
+        started_on=(),
         counts=counts,
         cached=events,
     )
@@ -282,14 +296,12 @@ def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -
     return list(dict.fromkeys((*needed, *(name for name in wanted if name not in made))))
 
 
-def _read_for_base_only(
-    ws: Workspace, wanted: Iterable[str], asked: Iterable[str] | None
-) -> list[str]:
-    """Entities that no model asks for: once the base has taken its columns, they only take room."""
+def _read_for_base_only(ws: Workspace, asked: Iterable[str] | None) -> list[str]:
+    """Columns that no model asks for: once the base has taken what it needs, they take up room."""
     if asked is None:
         return []
-    used = {*ws.base.columns(ws.settings), *asked, ws.base.session, ws.base.user}
-    return [name for name in wanted if name not in used]
+    kept = {*asked, ws.base.session, ws.base.user}
+    return [name for name in ws.base.reads if name not in kept]
 
 
 def _user_of_session(ws: Workspace) -> dict[str, Column]:
@@ -305,6 +317,19 @@ def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
         "start_tstamp",
         "end_tstamp",
     )
+
+
+def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:
+    """Every day on which rows of the sessions can have been stored.
+
+    A past window is often processed again because its events were mended: rows may lie where no
+    event is any more.
+    """
+    if sessions.first is None or sessions.last is None:
+        return []
+    first = sessions.first - timedelta(days=max(1, ws.settings.days_late_allowed))
+    days = (sessions.last.date() - first.date()).days
+    return [first.date() + timedelta(days=number) for number in range(days + 1)]
 
 
 def _days_of_moved(continued: DataFrame) -> list[date]:

@@ -11,54 +11,91 @@ import os
 import platform
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros, sql_text
+from windrow.days import DayRange
 from windrow.errors import LockedError, TableError
 from windrow.frames import frame_of
 from windrow.limits import Limits
-from windrow.tables import Columns, ConflictError, TableName, Tables
+from windrow.tables import Columns, Commit, ConflictError, TableName, Tables
 
 LEASES: Columns = {
-    "package": "string",
-    "run_id": "string",
-    "holder": "string",
-    "host": "string",
-    "pid": "bigint",
-    "started_at": "timestamp",
-    "lease_until": "timestamp",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "models": "string",
+    "package": column("string", "Package that the lease is on."),
+    "run_id": column("string", "Id of the run that took the lease last; empty before the first."),
+    "holder": column("string", "Process of that run, in words."),
+    "host": column("string", "Host on which the process runs."),
+    "pid": column("bigint", "Number of the process on its host."),
+    "started_at": column("timestamp", "When the run took the lease, by the wall clock."),
+    "lease_until": column("timestamp", "When the lease lapses unless the run renews it."),
+    "state": column(
+        "string",
+        "State that the run found: `first_run`, `new_model`, `out_of_sync` or `standard`; "
+        "null with a full refresh.",
+    ),
+    "lower_limit": column(
+        "timestamp", "Begin of the window that the run intends; null with a full refresh."
+    ),
+    "upper_limit": column(
+        "timestamp", "End of the window that the run intends; null with a full refresh."
+    ),
+    "models": column("string", "Models that the run intends, separated by blanks."),
 }
 
 LEDGER: Columns = {
-    "run_id": "string",
-    "package": "string",
-    "outcome": "string",
-    "state": "string",
-    "lower_limit": "timestamp",
-    "upper_limit": "timestamp",
-    "reached": "timestamp",
-    "clock": "timestamp",
-    "started_at": "timestamp",
-    "finished_at": "timestamp",
-    "models": "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
-    "counts": "map<string,bigint>",
-    "table_versions": "map<string,string>",
-    "settings_fingerprint": "string",
-    "error": "string",
+    "run_id": column("string", "Id of the run."),
+    "package": column("string", "Package that was run."),
+    "outcome": column("string", "How it ended: `succeeded`, `failed`, `undone` or `rolled_back`."),
+    "state": column(
+        "string",
+        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`.",
+    ),
+    "lower_limit": column("timestamp", "Begin of the window of collector time."),
+    "upper_limit": column("timestamp", "End of the window of collector time."),
+    "reached": column("timestamp", "Greatest collector time that was consumed."),
+    "clock": column("timestamp", "The run's clock, which `--now` can set; null if it was killed."),
+    "started_at": column("timestamp", "When the run began, by the wall clock."),
+    "finished_at": column("timestamp", "When the run was recorded as ended, by the wall clock."),
+    "models": column(
+        "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
+        "How each model fared: rows, seconds, and why it failed or was skipped.",
+    ),
+    "counts": column("map<string,bigint>", "What was counted on the way, such as `events`."),
+    "table_versions": column(
+        "map<string,string>", "Table -> the version that it was at after the run."
+    ),
+    "settings_fingerprint": column(
+        "string", "Digest of the options that decide what the tables hold."
+    ),
+    "error": column("string", "Why the run did not come to its own end; null if it did."),
+    "rerun_from": column("timestamp", "Begin of the past window that was asked for, if one was."),
+    "rerun_to": column("timestamp", "End of the past window that was asked for, if one was."),
+    "written_days": column(
+        "map<string,array<struct<first:date,last:date>>>",
+        "Table -> the days on which the rows that the run wrote lie.",
+    ),
+    "kept_since": column(
+        "timestamp", "Set by an upkeep that deleted: versions before this moment are gone."
+    ),
 }
 
-_MAINTENANCE = ("OPTIMIZE", "VACUUM START", "VACUUM END", "replace")
+MAINTENANCE = (
+    *("OPTIMIZE", "VACUUM START", "VACUUM END", "CLUSTER BY"),
+    *("SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
+    "replace",
+)
 """Commits that change files but no rows; undoing a run may pass over them."""
+
+MAINTAIN = "maintain"
+"""What the ids of commits begin with that `windrow maintain` makes: they change no rows either."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +156,12 @@ class RunRecord:
     table_versions: dict[str, str] = field(default_factory=dict)
     settings_fingerprint: str | None = None
     error: str | None = None
+    rerun_from: datetime | None = None
+    rerun_to: datetime | None = None
+    written_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
+    """Table -> the days on which the rows that the run wrote lie, for tables that have days."""
+    kept_since: datetime | None = None
+    """Set by an upkeep that deleted: what tables were at before this moment is gone."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +198,11 @@ class Ledger:
         self._holder = holder or Holder.this_process()
         self._wall_clock = wall_clock
 
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The ledger's own tables."""
+        return self._runs, self._leases
+
     # --- reading -----------------------------------------------------------------------------
 
     def last_runs(self, package: str, count: int) -> list[RunRecord]:
@@ -162,8 +210,26 @@ class Ledger:
         if not self._tables.exists(self._runs):
             return []
         rows = self._tables.read(self._runs).where(F.col("package") == package)
-        newest = rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
-        return [_record(row) for row in _plain_times(newest).collect()]
+        return _newest(rows, count)
+
+    def last_kept_run(self, package: str) -> RunRecord | None:
+        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
+        if not self._tables.exists(self._runs):
+            return None
+        is_kept = F.col("outcome").isin("succeeded", "failed")
+        rows = self._tables.read(self._runs).where((F.col("package") == package) & is_kept)
+        return next(iter(_newest(rows, 1)), None)
+
+    def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
+        """What a table was at when a model last succeeded; None when no run says so."""
+        if not self._tables.exists(self._runs):
+            return None
+        succeeded = F.exists(
+            "models", lambda it: (it["name"] == model) & (it["outcome"] == "succeeded")
+        )
+        runs = self._tables.read(self._runs).where((F.col("package") == package) & succeeded)
+        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
+        return cast("str | None", runs.select(versions).collect()[0][0])
 
     def lease(self, package: str) -> Lease | None:
         """The lease of a run that has not ended, whether its process still lives or not."""
@@ -191,9 +257,20 @@ class Ledger:
     # --- taking, keeping and ending ------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Create the two tables unless they exist."""
+        """Create the two tables unless they exist; a ledger made before a column was gets it."""
         self._tables.create(self._leases, LEASES)
         self._tables.create(self._runs, LEDGER, partition_by=["package"])
+        if missing := self._missing_columns():
+            try:
+                self._tables.add_columns(self._runs, missing)
+            except TableError:
+                # Whoever added them in the meantime did what was asked for.
+                if self._missing_columns():
+                    raise
+
+    def _missing_columns(self) -> Columns:
+        known = self._tables.columns(self._runs)
+        return {name: kind for name, kind in LEDGER.items() if name not in known}
 
     def refuse_if_held(self, package: str) -> Lease | None:
         """Stop if another run holds the package; give back the lease of a killed run, if any."""
@@ -208,7 +285,14 @@ class Ledger:
         return lease
 
     def take(
-        self, package: str, run_id: str, limits: Limits | None, models: Sequence[str], minutes: int
+        self,
+        package: str,
+        run_id: str,
+        limits: Limits | None,
+        models: Sequence[str],
+        minutes: int,
+        *,
+        state: str | None = None,
     ) -> Lease:
         """Take the lease and state the intent, in a commit that only one of two rivals can make."""
         now = self._wall_clock()
@@ -219,7 +303,7 @@ class Ledger:
             holder=self._holder,
             started_at=now,
             lease_until=now + timedelta(minutes=minutes),
-            state=limits.state.value if limits else None,
+            state=limits.state.value if limits else state,
             lower_limit=limits.lower if limits else None,
             upper_limit=limits.upper if limits else None,
             models=tuple(models),
@@ -232,6 +316,12 @@ class Ledger:
                 f"Another run of package '{package}' started at the same moment. Try again later."
             )
         return lease
+
+    def take_over(self, lease: Lease, minutes: int) -> None:
+        """Make this process the holder of a dead run's lease, whose run can then be ended."""
+        until = self._wall_clock() + timedelta(minutes=minutes)
+        ours = replace(lease, holder=self._holder, lease_until=until)
+        self._store(ours, instead_of=lease.run_id)
 
     def _last_holder(self, package: str) -> str:
         """The run that held the lease last, ended or not; its row is made if there is none."""
@@ -269,9 +359,10 @@ class Ledger:
             thread.join()
 
     def is_ours(self, lease: Lease) -> bool:
-        """False when another run has taken the lease over meanwhile."""
+        """False when another run has taken the lease over meanwhile, or someone ended it."""
         leases = self._tables.read(self._leases).where(F.col("package") == lease.package)
-        return [row["run_id"] for row in leases.select("run_id").collect()] == [lease.run_id]
+        found = [tuple(row) for row in leases.select("run_id", "host", "pid").collect()]
+        return found == [(lease.run_id, self._holder.host, self._holder.pid)]
 
     def end(self, record: RunRecord) -> None:
         """Add the run to the ledger, which also frees its lease."""
@@ -301,6 +392,7 @@ class Ledger:
 
     def _ledger_row(self, record: RunRecord) -> DataFrame:
         models = [asdict(outcome) for outcome in record.models]
+        written = record.written_days
         row = (
             record.run_id,
             record.package,
@@ -322,6 +414,9 @@ class Ledger:
             record.table_versions,
             record.settings_fingerprint,
             record.error,
+            *(_text(moment) for moment in (record.rerun_from, record.rerun_to)),
+            {table: [_days(days) for days in ranges] for table, ranges in written.items()},
+            _text(record.kept_since),
         )
         return frame_of(self._spark, [row], LEDGER)
 
@@ -341,7 +436,8 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
         if not ours:
             continue
         newer = [c for c in commits[: max(ours)] if c.run_id != run_id]
-        foreign = [c for c in newer if c.operation not in _MAINTENANCE]
+        undoing = f"undo-{run_id}"
+        foreign = [c for c in newer if not is_maintenance(c) and c.run_id != undoing]
         if foreign:
             raise TableError(
                 f"{table} was changed by something else ({foreign[0].operation}, version "
@@ -354,6 +450,12 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
             tables.restore(table, commits[max(ours)].before)
         restored.append(table)
     return restored
+
+
+def is_maintenance(commit: Commit) -> bool:
+    """True for a commit that changed files but no rows."""
+    by_us = commit.run_id is not None and commit.run_id.startswith(f"{MAINTAIN}-")
+    return by_us or commit.operation in MAINTENANCE
 
 
 def has_committed(tables: Tables, manifest: TableName, run_id: str) -> bool:
@@ -403,7 +505,14 @@ def _lease(row: Row) -> Lease:
     )
 
 
-def _record(row: Row) -> RunRecord:
+def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
+    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+    return [_record(row) for row in _plain_times(newest).collect()]
+
+
+def _record(stored: Row) -> RunRecord:
+    # Ledgers made by earlier versions do not have all columns.
+    row: dict[str, Any] = dict.fromkeys(LEDGER) | stored.asDict()
     return RunRecord(
         run_id=row["run_id"],
         package=row["package"],
@@ -420,4 +529,21 @@ def _record(row: Row) -> RunRecord:
         table_versions=dict(row["table_versions"] or {}),
         settings_fingerprint=row["settings_fingerprint"],
         error=row["error"],
+        rerun_from=from_micros(row["rerun_from"]),
+        rerun_to=from_micros(row["rerun_to"]),
+        written_days=_written_days(row["written_days"]),
+        kept_since=from_micros(row["kept_since"]),
     )
+
+
+def _days(days: DayRange) -> dict[str, str]:
+    return {"first": days.first.isoformat(), "last": days.last.isoformat()}
+
+
+def _written_days(
+    found: Mapping[str, Sequence[tuple[date, date]]] | None,
+) -> dict[str, tuple[DayRange, ...]]:
+    return {
+        table: tuple(DayRange(first, last) for first, last in ranges)
+        for table, ranges in (found or {}).items()
+    }

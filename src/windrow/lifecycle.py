@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.base import SESSION_ID, USER_ID
+from windrow.base import SESSION_ID, USER_ID, Base
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
 from windrow.limits import Limits
@@ -50,7 +50,9 @@ def _started_from(lifecycle: DataFrame, since: datetime) -> DataFrame:
     return lifecycle.where(on_day & (F.col("start_tstamp") >= literal(since)))
 
 
-def continued(new: DataFrame, earlier: DataFrame, settings: PackageSettings) -> DataFrame:
+def continued(
+    new: DataFrame, earlier: DataFrame, base: Base, settings: PackageSettings
+) -> DataFrame:
     """The lifecycle rows that the window's sessions get: what was stored, carried on, and capped.
 
     A session that already reached its cap gets no row: the stored one stays. `stored_start` and
@@ -66,10 +68,14 @@ def continued(new: DataFrame, earlier: DataFrame, settings: PackageSettings) -> 
     is_at_cap = F.col("stored_end") >= plus_days(F.col("stored_start"), cap)
     start = F.least("start_tstamp", "stored_start")
     end = F.least(plus_days(start, cap), F.greatest("end_tstamp", "stored_end"))
+    users = ["stored_user", USER_ID]
+    if settings.compat and not base.has_one_user_per_session:
+        # The reference keeps the first user it saw only where the whole session gets that user.
+        users.reverse()
     joined = new.join(stored, SESSION_ID, how="left")
     return joined.where(~F.coalesce(is_at_cap, F.lit(False))).select(
         SESSION_ID,
-        F.coalesce("stored_user", USER_ID).alias(USER_ID),
+        F.coalesce(*users).alias(USER_ID),
         start.alias("start_tstamp"),
         end.alias("end_tstamp"),
         F.to_date(start).alias("start_tstamp_date"),

@@ -14,17 +14,19 @@ from windrow.errors import ConfigError
 
 
 class State(Enum):
-    """Which of the four situations a package is in before a run."""
+    """Which of the four situations a package is in before a run; or that one was asked for."""
 
     FIRST_RUN = "first_run"
     NEW_MODEL = "new_model"
     OUT_OF_SYNC = "out_of_sync"
     STANDARD = "standard"
+    RERUN = "rerun"
+    """Not a situation: someone asked for a past window."""
 
     @property
-    def number(self) -> int:
+    def number(self) -> int | None:
         """The state's number in the documentation of the SQL packages, 1 to 4."""
-        return list(State).index(self) + 1
+        return None if self is State.RERUN else list(State).index(self) + 1
 
     @property
     def sentence(self) -> str:
@@ -37,6 +39,7 @@ _SENTENCES = {
     State.NEW_MODEL: "New model introduced: replaying history for it",
     State.OUT_OF_SYNC: "Models out of sync: catching up",
     State.STANDARD: "Standard incremental run",
+    State.RERUN: "Processing a past window again",
 }
 
 
@@ -102,6 +105,18 @@ def run_limits(
         upper = min(ahead, behind + backfill)
         return Limits(State.OUT_OF_SYNC, behind - lookback, upper, behind, ahead)
     return Limits(State.STANDARD, behind - lookback, min(behind + backfill, now), behind, now)
+
+
+def rerun_limits(first: datetime, last: datetime, *, backfill_limit_days: int) -> list[Limits]:
+    """A past window cut into the steps in which it is processed again."""
+    step = timedelta(days=max(1, backfill_limit_days))
+    steps: list[Limits] = []
+    lower = first
+    while lower < last or not steps:
+        upper = min(lower + step, last)
+        steps.append(Limits(State.RERUN, lower, upper, None, last))
+        lower = upper
+    return steps
 
 
 def past_gap(limits: Limits, next_event: datetime | None, *, backfill_limit_days: int) -> Limits:

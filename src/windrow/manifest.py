@@ -8,11 +8,15 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros, sql_text
 from windrow.frames import frame_of
 from windrow.tables import DELETED, Columns, TableName, Tables
 
-MANIFEST: Columns = {"model": "string", "last_success": "timestamp"}
+MANIFEST: Columns = {
+    "model": column("string", "Name of the model."),
+    "last_success": column("timestamp", "Greatest collector time that the model has consumed."),
+}
 
 
 def positions(tables: Tables, manifest: TableName) -> dict[str, datetime]:

@@ -5,12 +5,16 @@
 
 The parameters name the inputs: one of ENGINE_INPUTS, or another model, whose rows of this run come
 in. `users: DataFrame = stored("users")` reads the whole derived table instead.
+
+A column's type may carry its rule, `column("string", "Id of the page view.")`, and the docstring
+begins with what a row is: "One row per page view: what was seen, and for how long."
 """
 
 from __future__ import annotations
 
 import graphlib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,8 +22,11 @@ from typing import Any, Literal
 from pyspark.sql import DataFrame
 
 from windrow.base import Base
+from windrow.checks import Check, NotNull, Unique
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError, did_you_mean
+from windrow.extras import Extras
+from windrow.extras import reads as reads_of_extras
 from windrow.tables import Columns
 
 Kind = Literal["incremental", "rebuilt", "this_run"]
@@ -52,6 +59,8 @@ class Stored:
     model: str
     before_this_run: bool = False
     near: bool = False
+    or_outside: bool = False
+    """Where no model has the name, it means a table that others keep."""
 
 
 def stored(model: str | Model, *, before_this_run: bool = False, near: bool = False) -> Any:
@@ -86,8 +95,12 @@ class Model:
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
     """The event columns that the function needs; None means all of them."""
+    extras: Extras | None = None
+    """Where columns come from that a project adds by configuration; None: it takes none."""
     amend: Model | None = None
     """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    checks: tuple[Check, ...] = ()
+    """What must be true of the rows, beside what `all_checks` adds for the key."""
     tags: tuple[str, ...] = ()
     package: str = ""
     prefix: str = ""
@@ -102,6 +115,12 @@ class Model:
     def full_name(self) -> str:
         """The name of the model's table and of its manifest row."""
         return self.prefix + self.name
+
+    @property
+    def grain(self) -> str:
+        """What a row stands for: the "One row per …" with which the description begins."""
+        found = re.match(r"One row per ([^:;.]+)", self.description)
+        return f"one row per {' '.join(found[1].split())}" if found else ""
 
     @property
     def tracked_names(self) -> tuple[str, ...]:
@@ -119,15 +138,33 @@ class Model:
             if isinstance(source, Stored) or source not in ENGINE_INPUTS
         ) - {self.name}
 
+    @property
+    def stored_parents(self) -> frozenset[str]:
+        """The models whose stored tables this one is made from."""
+        return frozenset(
+            source.model for source in self.inputs.values() if isinstance(source, Stored)
+        ) - {self.name}
+
+    @property
+    def all_checks(self) -> tuple[Check, ...]:
+        """The key's checks and the declared ones, which may soften one of the key's."""
+        of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()
+        checks = (part for check in (*of_key, *self.checks) for part in check.apart())
+        return tuple({check.name: check for check in checks}.values())
+
     def columns_for(self, settings: PackageSettings) -> Columns | None:
         """The table's columns under these settings; None when the model does not declare them."""
         return self.columns(settings) if callable(self.columns) else self.columns
 
     def event_columns_for(self, settings: PackageSettings) -> tuple[str, ...] | None:
         """The event columns needed under these settings; None means all of them."""
+        added: tuple[str, ...] = ()
+        if self.extras is not None and self.extras.source == "events":
+            added = reads_of_extras(settings, self.name)
         if "events" not in self.inputs.values():
-            return ()
-        return self.reads(settings) if callable(self.reads) else self.reads
+            return added
+        own = self.reads(settings) if callable(self.reads) else self.reads
+        return None if own is None else (*own, *added)
 
 
 def model(
@@ -141,7 +178,9 @@ def model(
     replaces: str | None = None,
     steps: Sequence[str] = (),
     reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
+    extras: Extras | None = None,
     amend: Model | None = None,
+    checks: Sequence[Check] = (),
     tags: Sequence[str] = (),
 ) -> Callable[[Callable[..., DataFrame]], Model]:
     """Declare the decorated function a model; its name then means the `Model`, still callable."""
@@ -153,6 +192,12 @@ def model(
                 f"Model '{declared}' is incremental and needs a key: @model(key=...). "
                 "A table that is made anew each run is @model(kind='rebuilt')."
             )
+        for check in checks:
+            if not isinstance(check, Check):
+                raise ConfigError(
+                    f"Model '{declared}': {check!r} is not a check. Write one like "
+                    "windrow.NotNull('page_url')."
+                )
         return Model(
             name=declared,
             function=function,
@@ -163,7 +208,9 @@ def model(
             replaces=replaces,
             steps=tuple(steps),
             reads=reads if reads is None or callable(reads) else tuple(reads),
+            extras=extras,
             amend=amend,
+            checks=tuple(checks),
             tags=tuple(tags),
             package=package,
             description=inspect.getdoc(function) or "",
@@ -196,17 +243,33 @@ class Package:
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
     """Event column -> the option that asks for it."""
 
+    stands_on: str | None = None
+    """The package whose base, manifests and progress this one shares; None: it has its own."""
+
     @property
     def prefix(self) -> str:
         """What the names of the package's tables begin with."""
         return f"snowplow_{self.name}_"
 
+    @property
+    def base_name(self) -> str:
+        """The package whose manifests record this one's progress."""
+        return self.stands_on or self.name
+
     def enabled_models(self, settings: PackageSettings) -> list[Model]:
         """The package's own models under these settings, each knowing its package."""
+        disabled = {member.name for member in self.disabled_models(settings)}
+        return [member for member in self._members(settings) if member.name not in disabled]
+
+    def disabled_models(self, settings: PackageSettings) -> list[Model]:
+        """The models that the project switches off by name."""
+        names = set(settings.disabled_models)
+        return [m for m in self._members(settings) if {m.name, m.full_name} & names]
+
+    def _members(self, settings: PackageSettings) -> list[Model]:
         return [
             replace(member, package=self.name, prefix=self.prefix)
             for member in self.models(settings)
-            if not {member.name, self.prefix + member.name} & set(settings.disabled_models)
         ]
 
 
@@ -232,6 +295,43 @@ def in_order(models: Iterable[Model]) -> list[Model]:
     return [resolved[name] for name in names]
 
 
+def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Model]:
+    """The models, and those disabled ones whose rows of the run they read.
+
+    The latter are computed and not stored.
+    """
+    found = list(models)
+    for member in reversed(disabled):
+        read = {
+            source
+            for reader in found
+            for source in reader.inputs.values()
+            if isinstance(source, str)
+        }
+        if read & _aliases(member):
+            helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)
+            found.append(helper)
+    return found
+
+
+def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]:
+    """The models reading a project's own sessions table wherever they would read ours."""
+    if table is None:
+        return list(models)
+    name = table.rpartition(".")[2]
+    owner = next((member for member in models if member.full_name == name), None)
+
+    def redirected(inputs: Mapping[str, Stored | str]) -> dict[str, Stored | str]:
+        ours = {parameter for parameter, source in inputs.items() if source == Stored("sessions")}
+        theirs = dict.fromkeys(ours, Stored(owner.name)) if owner is not None else {}
+        return {p: source for p, source in inputs.items() if p not in ours} | theirs
+
+    return [
+        replace(member, inputs=redirected(member.inputs)) if member.prefix else member
+        for member in models
+    ]
+
+
 def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
     """Inputs may be written as in the SQL packages: with the prefix, or with `_this_run` behind."""
     names = {alias: name for name, other in by_name.items() for alias in _aliases(other)}
@@ -240,6 +340,8 @@ def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
         wanted = source.model if isinstance(source, Stored) else source
         if wanted in ENGINE_INPUTS:
             resolved[parameter] = source
+        elif wanted not in names and isinstance(source, Stored) and source.or_outside:
+            continue
         elif wanted in names:
             owner = names[wanted]
             resolved[parameter] = (

@@ -15,15 +15,25 @@ from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
-from windrow.errors import ConfigError, RunFailedError, did_you_mean
+from windrow.errors import RunFailedError, TableError
+from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
-from windrow.limits import Limits
+from windrow.limits import Limits, State
 from windrow.model import UNDECLARED, Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
-from windrow.upsert import Replaced, prepare, stored_rows, upsert
+from windrow.upsert import Replaced, on_days_of, prepare, stored_rows, upsert
 from windrow.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Written:
+    """How many rows went into a table, and on which days they lie."""
+
+    rows: int
+    days: tuple[DayRange, ...] | None = None
+    """None when the table has no days, or was written as a whole."""
 
 
 @dataclass
@@ -39,26 +49,30 @@ class ModelRun:
     rows: dict[str, DataFrame] = field(default_factory=dict)
     locks: dict[str, RLock] = field(default_factory=dict)
     versions_before: dict[str, str | None] = field(default_factory=dict)
+    former_users: dict[str, DataFrame] = field(default_factory=dict)
+    written: dict[str, Written] = field(default_factory=dict)
+    """Model -> what the run brought into its table."""
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
         rows = self.rows_of(member)
-        count = rows.count()
+        found = self._measured(member, rows)
         if self.ws.settings.keep_this_run:
             keep(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
-            return count
+            return found.rows
         destination = self.ws.destination(member)
         columns = _columns(member, rows, self.ws)
         prepare(
             self.ws.tables,
             destination,
             columns,
-            partition_by=_partition(self.ws, member, columns),
+            layout=self.ws.layout(member, columns),
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
-            return count
+            self.written[member.name] = Written(found.rows)
+            return found.rows
         if not self._has_new_events(member):
             return 0
         if not member.prefix:
@@ -72,7 +86,17 @@ class ModelRun:
         )
         if member.amend is not None:
             self._amend(member, member.amend)
-        return count
+        self.written[member.name] = found
+        return found.rows
+
+    def _measured(self, member: Model, rows: DataFrame) -> Written:
+        """How many rows there are and on which days, in one pass."""
+        count = F.count(F.lit(1))
+        day = self.ws.destination(member).day_column(dict(rows.dtypes))
+        if day is None or member.kind != "incremental":
+            return Written(rows.agg(count).collect()[0][0])
+        number, days = rows.agg(count, F.collect_set(F.to_date(day))).collect()[0]
+        return Written(number, day_ranges(days))
 
     def rows_of(self, member: Model) -> DataFrame:
         """The model's rows of this run, computed once."""
@@ -92,6 +116,9 @@ class ModelRun:
                         for name, kind in columns.items()
                     )
                 )
+            if member.extras is not None:
+                source = self._input(member, member.extras.source)
+                rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
             self.rows[member.name] = settled(rows)
         return self.rows[member.name]
 
@@ -110,7 +137,7 @@ class ModelRun:
             case "nearby":
                 return self._nearby(member)
             case "users_touched":
-                return self.intake.users
+                return self._users_touched(member)
             case "settings":
                 return self.ws.settings
             case "now":
@@ -164,14 +191,14 @@ class ModelRun:
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
-        sessions = self.ws.model("sessions")
         own_table = getattr(self.ws.settings, "sessions_table", None)
-        if own_table:
-            stored = self.ws.spark.read.table(own_table)
+        owner = self.ws.model_of_table(own_table) if own_table else self.ws.model("sessions")
+        if owner is None:
+            stored = self.ws.spark.read.table(str(own_table))
         else:
-            stored = self._whole_table(reader, sessions)
-            stored = self._since_first_visit(reader, sessions, stored)
-        return stored.join(self.intake.users, self.ws.base.user, how="left_semi")
+            stored = self._whole_table(reader, owner)
+            stored = self._since_first_visit(reader, owner, stored)
+        return stored.join(self._users_touched(reader), self.ws.base.user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.
@@ -179,11 +206,15 @@ class ModelRun:
         Only to be had while users have seen all that sessions have.
         """
         table = self.ws.table(reader)
-        if self._lags(reader, sessions) or not self.ws.tables.exists(table):
+        if (
+            self._lags(reader, sessions)
+            or not self.ws.tables.exists(table)
+            or "start_tstamp_date" not in stored.columns
+        ):
             return stored
         user = self.ws.base.user
         known = self.ws.tables.read(table).select(user, "start_tstamp")
-        visits = known.join(self.intake.users, user, how="left_semi")
+        visits = known.join(self._users_touched(reader), user, how="left_semi")
         first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
         days = [*self.intake.days, *([first.date()] if first else [])]
         if not days:
@@ -192,6 +223,41 @@ class ModelRun:
         return stored.where(
             (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
         )
+
+    def _users_touched(self, member: Model) -> DataFrame:
+        """Users of this run's sessions, and users who had one of these sessions until now.
+
+        The lifecycle says whose a session was when sessions were last processed. A model that did
+        not run then, or failed, knows an older answer: that of the sessions it was made from.
+        """
+        if member.name not in self.former_users:
+            users = self.intake.users
+            before = self._sessions_seen_by(member)
+            if before is not None:
+                user, session = self.ws.base.user, self.ws.base.session
+                former = before.join(self._session_ids(), session, how="left_semi").select(user)
+                users = users.union(former.where(F.col(user).isNotNull())).distinct()
+                users = settled(users)
+            self.former_users[member.name] = users
+        return self.former_users[member.name]
+
+    def _sessions_seen_by(self, member: Model) -> DataFrame | None:
+        """The sessions table as it was when the model last succeeded; None when it is not older."""
+        owner = next((m for m in self.ws.models if m.name == "sessions"), None)
+        before = self.versions_before.get("sessions")
+        if owner is None or before is None:
+            return None
+        table = self.ws.table(owner)
+        then = self.ws.ledger.version_at_last_success(self.ws.lease_name, member.full_name, table)
+        if then is None or then == before:
+            return None
+        destination = self.ws.destination(owner)
+        try:
+            rows = self.ws.tables.read(table, version=then)
+        except TableError:
+            # The version has been cleaned up: what the model was made from is not to be had.
+            return None
+        return on_days_of(rows, destination, self.intake.days_around(before=1, after=0))
 
     def _session_ids(self) -> DataFrame:
         return self.intake.sessions.select(F.col(SESSION_ID).alias(self.ws.base.session))
@@ -207,12 +273,16 @@ class ModelRun:
             for source in reader.inputs.values()
             if isinstance(source, Stored) and source.before_this_run
         }
+        if any({"users_touched", "sessions_of_users"} & set(m.inputs.values()) for m in readers):
+            wanted |= {"sessions"} & {member.name for member in self.ws.models}
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
             self.versions_before[name] = self.ws.tables.version(table)
 
     def _has_new_events(self, member: Model) -> bool:
         """False when the model has consumed this window before: its rows stay as they are."""
+        if self.limits.state is State.RERUN:
+            return True
         position = self.positions.get(member.full_name)
         return position is None or self.limits.upper > position
 
@@ -222,7 +292,7 @@ class ModelRun:
             return Replaced(base.session, self._session_ids())
         if member.replaces == base.user:
             # The rows may bring other users too, who are not to be stored twice.
-            users = self.intake.users.union(rows.select(base.user))
+            users = self._users_touched(member).union(rows.select(base.user))
             return Replaced(base.user, users.distinct())
         if member.replaces is not None and member.replaces == self._day_column(member):
             days = [[str(day)] for found in self._near_days for day in found.days()]
@@ -301,26 +371,10 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
-    declared, found = member.columns_for(ws.settings), dict(rows.dtypes)
-    if declared is None:
-        return found
-    return {name: found[name] if kind == UNDECLARED else kind for name, kind in declared.items()}
-
-
-def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
-    """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    day = ws.destination(member).day_column(columns)
-    default = [day] if day is not None and columns[day] == "date" else []
-    configured = ws.settings.cluster_by
-    default = configured.get(member.name, configured.get(member.full_name, default))
-    chosen = ws.hooks.cluster_by(member.full_name, default)
-    for name in chosen:
-        if name not in columns:
-            raise ConfigError(
-                f"cluster_by: {member.full_name} has no column '{name}'."
-                + did_you_mean(name, columns)
-            )
-    return chosen
+    """The table's columns: those declared, and those that only this run's rows tell."""
+    declared = member.columns_for(ws.settings) or {}
+    typed = {name: kind for name, kind in declared.items() if kind != UNDECLARED}
+    return dict(rows.dtypes) | typed
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

@@ -14,9 +14,10 @@ from windrow.base import SESSION_ID
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.errors import ConfigError
-from windrow.events import Source, check_columns, open_source
+from windrow.events import Source, check_columns, check_readable, open_source
 from windrow.limits import Limits, State, past_gap, run_limits, why_inverted
 from windrow.model import Model
+from windrow.selection import downstream
 from windrow.selection import select as selected
 from windrow.this_run import scan
 from windrow.workspace import Workspace
@@ -47,6 +48,10 @@ class Plan:
     """Why the run would do nothing; None when there is something to do."""
     gap: tuple[datetime, datetime] | None = None
     """A stretch without usable events that the window reaches over."""
+    catch_up: Plan | None = None
+    """What would be done, beside this plan, for models that lag behind the others."""
+    rerun: tuple[datetime, datetime] | None = None
+    """The whole past window that was asked for, of which this plan is a step."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
@@ -56,8 +61,36 @@ def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> lis
     return selected(ws.models, select or ws.settings.models_to_run or None, exclude)
 
 
-def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
-    """State, limits and models of the next run over these models."""
+def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Model]]:
+    """The models that stand where the furthest one does, and those that lag behind them.
+
+    With `replay: exclusive`, and in the reference, the former wait for the latter: none is parted.
+    """
+    if ws.settings.replay == "exclusive" or ws.settings.compat:
+        return list(models), []
+    positions = manifest.positions(ws.tables, ws.manifest)
+    tracked = [name for member in models for name in member.tracked_names]
+    ahead = max((positions[name] for name in tracked if name in positions), default=None)
+    if ahead is None:
+        return list(models), []
+    behind = [m for m in models if any(positions.get(n) != ahead for n in m.tracked_names)]
+    # What is rebuilt from tables that are caught up is rebuilt after that.
+    lagging = [m for m in downstream(models, behind) if m in behind or not m.tracked_names]
+    live = [member for member in models if member not in lagging]
+    if not any(member.tracked_names for member in live):
+        return list(models), []
+    return live, lagging
+
+
+def make_plan(
+    ws: Workspace,
+    source: Source,
+    models: Sequence[Model],
+    now: datetime,
+    *,
+    only: Sequence[Model] | None = None,
+) -> Plan:
+    """State, limits and models of the next run over these models, or over `only` some of them."""
     tracked = tuple(name for member in models for name in member.tracked_names)
     positions = manifest.positions(ws.tables, ws.manifest)
     settings = ws.settings
@@ -74,7 +107,7 @@ def make_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datet
         target=ws.target,
         now=now,
         limits=limits,
-        models=tuple(models),
+        models=tuple(models if only is None else only),
         tracked=tracked,
         positions={name: positions[name] for name in tracked if name in positions},
     )
@@ -134,21 +167,25 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
     return ReadEstimate(files=found[0], bytes=found[1] or 0)
 
 
+def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
+    """The events, after reading one of them: what a run must know before it writes anything."""
+    source = checked_source(ws, models)
+    check_readable(source)
+    return source
+
+
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
+    base = ws.base
     source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
-    options = ws.package.options_of_columns
-    needed = {
-        name: f"{options[name]} asks for it" if name in options else "every run needs it"
-        for name in (*ws.base.columns(ws.settings), *ws.base.reads)
-    }
-    made = ws.base.made
+    source = source.with_nulls(base.may_lack)
+    needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
+    made = base.made
     for member in models:
         for column in member.event_columns_for(ws.settings) or ():
-            if column in made:
-                continue
-            option = options.get(column)
-            reason = f"{option} asks for it" if option else f"model '{member.name}' needs it"
-            needed.setdefault(column, reason)
+            if column not in made:
+                needed.setdefault(column, f"model '{member.name}' needs it")
+    for column in set(needed) & set(ws.package.options_of_columns):
+        needed[column] = f"{ws.package.options_of_columns[column]} asks for it"
     check_columns(source, needed)
     return source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,25 @@ from windrow import spark as sessions
 from windrow.config import Config, Target, find_project, load
 from windrow.custom_models import load_models
 from windrow.errors import UsageError, did_you_mean
+from windrow.extras import check_extras
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
-from windrow.model import Model, Package, in_order
+from windrow.maintain import Upkeep, maintain
+from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
-from windrow.plan import Plan, checked_source, chosen_models, make_plan, with_reads
+from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted, with_reads
+from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
+from windrow.rerun import RerunPlan, plan_rerun, rerun
 from windrow.run import RunResult
+from windrow.run_checks import CheckReport, check_last_run
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 
-PACKAGES: Mapping[str, Package] = {"web": WEB, "ecommerce": ECOMMERCE}
+PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE, "ecommerce": ECOMMERCE}
 
 
 def _say_nothing(_: Any) -> None:
@@ -97,12 +103,25 @@ class Project:
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
+        # A model that names no package belongs to the first one.
+        first = self.package_names()[0]
         own = [
             member
             for member in load_models(self.config.project_dir / "models", self.config.project_dir)
-            if (member.package or package) == package
+            if (member.package or first) == package
         ]
-        return in_order([*PACKAGES[package].enabled_models(self.config.packages[package]), *own])
+        settings = self.config.packages[package]
+        members = PACKAGES[package]
+        enabled = with_helpers(
+            [*members.enabled_models(settings), *own], members.disabled_models(settings)
+        )
+        sessions_table = getattr(settings, "sessions_table", None)
+        models = in_order(with_own_sessions(enabled, sessions_table))
+        check_extras(
+            settings,
+            {m.name: m.columns_for(settings) or () for m in models if m.extras is not None},
+        )
+        return models
 
     def workspace(self, package: str) -> Workspace:
         """All that a run of the package needs at hand."""
@@ -115,7 +134,7 @@ class Project:
             warehouse=self.target.warehouse,
             catalog=self.target.catalog,
         )
-        return Workspace(
+        ws = Workspace(
             spark=spark,
             tables=tables,
             ledger=Ledger(spark, tables, self.config.schemas.manifest),
@@ -127,6 +146,8 @@ class Project:
             target=self.target.name,
             events=self.config.packages[package].events or self.config.events,
         )
+        ws.check_layout_names()
+        return ws
 
     def _known_hooks(self) -> dict[str, str]:
         return {name: text for p in PACKAGES.values() for name, text in p.hooks.items()}
@@ -140,10 +161,18 @@ class Project:
         exclude: str | None = None,
     ) -> Plan:
         """What the next run would do; writes nothing."""
-        ws = self.workspace(package)
+        ws, clock = self.workspace(package), _clock(now)
         models = chosen_models(ws, select, exclude)
         source = checked_source(ws, models)
-        return with_reads(make_plan(ws, source, models, _clock(now)), source, ws.settings)
+        live, lagging = parted(ws, models)
+        if not lagging:
+            return with_reads(make_plan(ws, source, models, clock), source, ws.settings)
+        catch_up = make_plan(ws, source, models, clock, only=lagging)
+        plan = make_plan(ws, source, live, clock)
+        return replace(
+            with_reads(plan, source, ws.settings),
+            catch_up=with_reads(catch_up, source, ws.settings),
+        )
 
     def run(
         self,
@@ -153,15 +182,19 @@ class Project:
         select: str | None = None,
         exclude: str | None = None,
         full_refresh: bool = False,
+        refresh_manifests: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> RunResult:
-        """Carry out the next run of a package."""
+        """Carry out the next run of a package; with `check`, only if its rows pass their checks."""
         return runs.run(
             self.workspace(package),
             now=_clock(now),
             select=select,
             exclude=exclude,
             full_refresh=full_refresh,
+            refresh_manifests=refresh_manifests,
+            check=check,
             listener=listener,
         )
 
@@ -173,6 +206,8 @@ class Project:
         select: str | None = None,
         exclude: str | None = None,
         full_refresh: bool = False,
+        refresh_manifests: bool = False,
+        check: bool = False,
         listener: Listener = _say_nothing,
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left."""
@@ -182,6 +217,80 @@ class Project:
             select=select,
             exclude=exclude,
             full_refresh=full_refresh,
+            refresh_manifests=refresh_manifests,
+            check=check,
+            listener=listener,
+        )
+
+    def plan_rerun(
+        self,
+        package: str,
+        *,
+        first: datetime,
+        last: datetime | None = None,
+        now: datetime | None = None,
+        select: str | None = None,
+        restart: bool = False,
+        despite_missing_events: bool = False,
+    ) -> RerunPlan:
+        """What processing a past window again would do; writes nothing."""
+        return plan_rerun(
+            self.workspace(package),
+            first=_clock(first),
+            last=None if last is None else _clock(last),
+            now=_clock(now),
+            select=select,
+            restart=restart,
+            despite_missing_events=despite_missing_events,
+        )
+
+    def rerun(
+        self, package: str, plan: RerunPlan, *, listener: Listener = _say_nothing
+    ) -> list[RunResult]:
+        """Process a past window again, step by step; live runs go on from where they were."""
+        return list(rerun(self.workspace(package), plan, listener=listener))
+
+    def plan_rollback(self, package: str, run_id: str) -> Rollback:
+        """What going back to before a run would take back; writes nothing."""
+        return plan_rollback(self.workspace(package), run_id)
+
+    def rollback(self, package: str, run_id: str, *, now: datetime | None = None) -> Rollback:
+        """Take a package back to where a run found it."""
+        clock = _clock(now)
+        ws = self.workspace(package)
+        return roll_back(ws, run_id, new_id=runs.new_run_id(clock))
+
+    def unlock(
+        self, package: str, *, force: bool = False, listener: Listener = _say_nothing
+    ) -> str | None:
+        """End the lease of a dead run and take back what it wrote; gives that run's id, if any."""
+        return unlock(self.workspace(package), force=force, listener=listener)
+
+    def test(
+        self, package: str, *, select: str | None = None, exclude: str | None = None
+    ) -> CheckReport:
+        """Check the rows that the package's last run wrote; writes nothing."""
+        return check_last_run(self.workspace(package), select=select, exclude=exclude)
+
+    def maintain(
+        self,
+        package: str,
+        *,
+        retention_days: int = 7,
+        select: str | None = None,
+        delete: bool = False,
+        dry_run: bool = False,
+        now: datetime | None = None,
+        listener: Listener = _say_nothing,
+    ) -> Upkeep:
+        """Lay out, compact and, if told to delete, expire a package's tables."""
+        return maintain(
+            self.workspace(package),
+            now=_clock(now),
+            retention_days=retention_days,
+            select=select,
+            delete=delete,
+            dry_run=dry_run,
             listener=listener,
         )
 

@@ -26,12 +26,13 @@ def empty_tables(ws: Workspace, models: Sequence[Model]) -> None:
     """Take the rows out of the models' tables and forget how far they had come.
 
     When all models of the package are rebuilt, its sessions and its quarantine start anew too.
+    Given no model, the manifests alone do: every table keeps its rows until they are replaced.
     """
     for member in models:
         _empty(ws, member)
     names = [name for member in models for name in member.tracked_names]
     manifest.forget(ws.spark, ws.tables, ws.manifest, names)
-    if len(models) == len(ws.models):
+    if len(models) in (0, len(ws.models)):
         for table in ws.protected:
             ws.tables.restore(table, None)
 

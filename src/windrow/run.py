@@ -10,23 +10,29 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from windrow import manifest
+from windrow.checks import CheckResult, has_failed
+from windrow.days import DayRange, day_ranges
 from windrow.errors import LockedError
 from windrow.events import Source
-from windrow.intake import reached_by, record_sessions, take_in
-from windrow.ledger import Lease, ModelOutcome, RunRecord, has_committed, undo
+from windrow.intake import Intake, reached_by, record_sessions, take_in
+from windrow.ledger import Lease, ModelOutcome, RunRecord, undo
 from windrow.limits import Limits, State
 from windrow.model import Model
-from windrow.model_run import event_columns, keep, start_models
-from windrow.plan import Plan, checked_source, chosen_models, make_plan
+from windrow.model_run import ModelRun, event_columns, keep, start_models
+from windrow.plan import Plan, chosen_models, make_plan, parted, readable_source
+from windrow.privileges import refuse_unwritable
+from windrow.recovery import undo_killed, undone_on_error
 from windrow.refresh import check_refresh, empty_tables
-from windrow.side_by_side import first_line, run_models
+from windrow.run_checks import check_this_run
+from windrow.side_by_side import run_models
 from windrow.steps import Listener, Step
 from windrow.workspace import Workspace
 
@@ -38,7 +44,7 @@ class RunResult:
     run_id: str | None
     plan: Plan
     outcome: str
-    """succeeded, failed (a model did) or nothing_to_do"""
+    """succeeded, failed (a model did), rejected (a check did) or nothing_to_do"""
     models: tuple[ModelOutcome, ...] = ()
     counts: dict[str, int] | None = None
     reached: datetime | None = None
@@ -48,11 +54,17 @@ class RunResult:
     seconds: float = 0.0
     undone: tuple[str, ...] = ()
     """Runs that had been killed and were undone first."""
+    catch_up: RunResult | None = None
+    """What was done, beside this run, for models that lag behind the others."""
+
+    checks: tuple[CheckResult, ...] = ()
+    """What came of the checks; none when none were asked for."""
 
     @property
     def has_failed(self) -> bool:
-        """True when a model failed."""
-        return self.outcome == "failed"
+        """True when a model failed, or a check that stopped the run, here or in the catch-up."""
+        is_bad = self.outcome in ("failed", "rejected")
+        return is_bad or (self.catch_up is not None and self.catch_up.has_failed)
 
 
 def run(
@@ -62,91 +74,87 @@ def run(
     select: str | None = None,
     exclude: str | None = None,
     full_refresh: bool = False,
+    refresh_manifests: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> RunResult:
-    """Carry out the next run of a package."""
-    started = time.monotonic()
-    models = chosen_models(ws, select, exclude)
-    if full_refresh:
+    """Carry out the next run of a package.
+
+    Models that lag behind the others, because they are new or failed before, are caught up in a
+    second run beside them, so that neither waits for the other. With `check`, the rows of a run
+    are checked before its manifest commit; when a check of severity error fails, nothing of it is
+    kept.
+    """
+    chosen = chosen_models(ws, select, exclude)
+    one_run = partial(_run, ws, now=now, check=check, listener=listener)
+    if full_refresh or refresh_manifests:
         check_refresh(ws)
-    source = checked_source(ws, models)
-    killed = ws.ledger.refuse_if_held(ws.package.name)
+        return one_run(chosen, forget=partial(empty_tables, models=chosen if full_refresh else ()))
+    live, lagging = parted(ws, chosen)
+    if not lagging:
+        return one_run(chosen)
+    result = one_run(live)
+    caught_up = one_run(chosen, only=lagging)
+    return replace(
+        result,
+        is_caught_up=result.is_caught_up and caught_up.is_caught_up,
+        seconds=result.seconds + caught_up.seconds,
+        catch_up=caught_up,
+    )
+
+
+def _run(
+    ws: Workspace,
+    models: Sequence[Model],
+    *,
+    only: Sequence[Model] | None = None,
+    now: datetime,
+    check: bool,
+    listener: Listener,
+    forget: Callable[[Workspace], None] | None = None,
+) -> RunResult:
+    """One run with limits that these models have in common, of all of them or of `only` some."""
+    started = time.monotonic()
+    source = readable_source(ws, models)
+    refuse_unwritable(ws, models)
+    killed = ws.ledger.refuse_if_held(ws.lease_name)
 
     run_id = new_run_id(now)
     with ws.tables.commits_of(run_id):
         ws.ledger.prepare()
-        undone = _undo_killed(ws, killed, listener)
-        plan = make_plan(ws, source, models, now) if not full_refresh else None
+        undone = undo_killed(ws, killed, listener)
+        plan = make_plan(ws, source, models, now, only=only) if forget is None else None
         if plan is not None and plan.nothing_because:
             listener(Step("plan", "nothing", detail=plan.nothing_because))
             return RunResult(None, plan, "nothing_to_do", undone=undone)
 
-        limits = plan.limits if plan else None
-        lease = ws.ledger.take(
-            ws.package.name,
-            run_id,
-            limits,
-            [member.full_name for member in models],
-            ws.settings.lease_minutes,
-        )
-        with ws.ledger.kept(lease, ws.settings.lease_minutes), _undone_on_error(ws, lease):
+        with leased(ws, run_id, plan.limits if plan else None, only or models) as lease:
             ws.prepare_base()
             _forget_removed(ws, listener)
-            if full_refresh:
-                empty_tables(ws, models)
+            if forget is not None:
+                forget(ws)
                 listener(Step("refresh", "done"))
             if plan is None or ws.settings.models_to_remove:
-                plan = make_plan(ws, source, models, now)
-            result = _carry_out(ws, plan, source, lease, listener)
+                plan = make_plan(ws, source, models, now, only=only)
+            result = carry_out(ws, plan, source, lease, listener, check=check)
     return replace(result, seconds=time.monotonic() - started, undone=undone)
+
+
+@contextmanager
+def leased(
+    ws: Workspace, run_id: str, limits: Limits | None, models: Sequence[Model]
+) -> Iterator[Lease]:
+    """Hold the package while the block runs; what it wrote is taken back if it stops half-way."""
+    minutes = ws.settings.lease_minutes
+    names = [member.full_name for member in models]
+    lease = ws.ledger.take(ws.lease_name, run_id, limits, names, minutes)
+    with ws.ledger.kept(lease, minutes), undone_on_error(ws, lease):
+        yield lease
 
 
 def new_run_id(now: datetime) -> str:
     """An id that sorts by time and is unique."""
     return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
-
-
-def _undo_killed(ws: Workspace, killed: Lease | None, listener: Listener) -> tuple[str, ...]:
-    """Take back what a killed run wrote, unless it had reached its manifest commit."""
-    if killed is None:
-        return ()
-    if has_committed(ws.tables, ws.manifest, killed.run_id):
-        _end_killed(ws, killed, "succeeded", "The process ended before it could say so.")
-        return ()
-    tables = undo(ws.tables, killed.run_id, [*ws.written_tables(ws.models), ws.manifest])
-    listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))
-    _end_killed(
-        ws, killed, "undone", f"Killed; taken back: {', '.join(map(str, tables)) or 'nothing'}"
-    )
-    return (killed.run_id,)
-
-
-def _end_killed(ws: Workspace, killed: Lease, outcome: str, error: str) -> None:
-    ws.ledger.end(
-        RunRecord(
-            run_id=killed.run_id,
-            package=killed.package,
-            outcome=outcome,
-            state=killed.state,
-            lower_limit=killed.lower_limit,
-            upper_limit=killed.upper_limit,
-            started_at=killed.started_at,
-            finished_at=datetime.now(UTC),
-            error=error,
-        )
-    )
-
-
-@contextmanager
-def _undone_on_error(ws: Workspace, lease: Lease) -> Iterator[None]:
-    """Whatever stops the run half-way, Ctrl-C too, leaves the tables as they were found."""
-    try:
-        yield
-    except BaseException as error:
-        if ws.ledger.is_ours(lease) and not has_committed(ws.tables, ws.manifest, lease.run_id):
-            undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
-            _end_killed(ws, lease, "undone", f"{type(error).__name__}: {first_line(error)}")
-        raise
 
 
 def _forget_removed(ws: Workspace, listener: Listener) -> None:
@@ -165,8 +173,14 @@ def _forget_removed(ws: Workspace, listener: Listener) -> None:
     )
 
 
-def _carry_out(
-    ws: Workspace, plan: Plan, source: Source, lease: Lease, listener: Listener
+def carry_out(
+    ws: Workspace,
+    plan: Plan,
+    source: Source,
+    lease: Lease,
+    listener: Listener,
+    *,
+    check: bool = False,
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
     for sentence in plan.limits.sentences:
@@ -195,19 +209,19 @@ def _carry_out(
             listener,
             beside=lambda: record_sessions(ws, intake),
         )
+        succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
+        done = [member for member in plan.models if member.full_name in succeeded]
+        checks = _checked(models, done, listener) if check else ()
     finally:
         intake.release()
 
-    succeeded = {outcome.name for outcome in outcomes if outcome.outcome == "succeeded"}
     reached = reached_by(intake, plan.limits, compat=ws.settings.compat)
-    names = [n for m in plan.models if m.full_name in succeeded for n in m.tracked_names]
-    changed = manifest.advanced(plan.positions, names, reached)
+    changed = ws.hooks.positions(_advanced(ws, plan, done, reached))
     if not ws.ledger.is_ours(lease):
         raise LockedError(
             f"Run {lease.run_id} lost its lease on package '{lease.package}' to another run, "
             "which took it for dead. Raise lease_minutes if runs stand still for that long."
         )
-    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
     result = RunResult(
         run_id=lease.run_id,
         plan=plan,
@@ -216,9 +230,71 @@ def _carry_out(
         counts=intake.counts,
         reached=reached,
         is_caught_up=not changed or _is_last(plan.limits),
+        checks=checks,
     )
-    _record(ws, result, lease)
+    if has_failed(checks):
+        return _rejected(ws, result, lease)
+    manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
+    _record(ws, result, lease, written_days=_written_days(ws, models, intake))
     return result
+
+
+def _advanced(
+    ws: Workspace, plan: Plan, models: Sequence[Model], reached: datetime | None
+) -> dict[str, datetime]:
+    """The manifest rows that move: every model to where the run came, a past window to nowhere.
+
+    A model made from another's stored table is never ahead of that table, or rows that come into
+    it later would be missed.
+    """
+    if plan.limits.state is State.RERUN:
+        return {}
+    after = manifest.positions(ws.tables, ws.manifest)
+    changed: dict[str, datetime] = {}
+    for member in models:
+        owners = [] if ws.settings.compat else [ws.model(name) for name in member.stored_parents]
+        known = [after.get(owner.full_name) for owner in owners if owner.tracked_names]
+        furthest = (
+            None if reached is None or None in known else min([reached, *filter(None, known)])
+        )
+        moved = manifest.advanced(plan.positions, member.tracked_names, furthest)
+        changed |= moved
+        after |= moved
+    return changed
+
+
+def _checked(
+    models: ModelRun, done: Sequence[Model], listener: Listener
+) -> tuple[CheckResult, ...]:
+    began = time.monotonic()
+    listener(Step("checks", "started"))
+    results = check_this_run(models, done)
+    failed = [result for result in results if result.failures]
+    status = "failed" if has_failed(results) else "done"
+    detail = f"{len(results) - len(failed)} of {len(results)} passed"
+    listener(Step("checks", status, seconds=time.monotonic() - began, detail=detail))
+    return results
+
+
+def _rejected(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
+    """Take back what the run wrote, as for one that was killed, and say which checks failed."""
+    undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
+    rejected = replace(result, outcome="rejected", reached=None, is_caught_up=False)
+    failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
+    _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
+    return rejected
+
+
+def _written_days(
+    ws: Workspace, models: ModelRun, intake: Intake
+) -> dict[str, tuple[DayRange, ...]]:
+    """Table -> the days of the rows that went into it, where a table has days."""
+    started_on = day_ranges(intake.started_on)
+    return ({ws.lifecycle.name: started_on} if ws.base.has_sessions else {}) | {
+        ws.model(name).full_name: written.days
+        for name, written in models.written.items()
+        if written.days is not None
+    }
 
 
 def _is_last(limits: Limits) -> bool:
@@ -226,7 +302,14 @@ def _is_last(limits: Limits) -> bool:
     return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
 
 
-def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
+def _record(
+    ws: Workspace,
+    result: RunResult,
+    lease: Lease,
+    *,
+    written_days: dict[str, tuple[DayRange, ...]] | None = None,
+    error: str | None = None,
+) -> None:
     limits = result.plan.limits
     ws.ledger.end(
         RunRecord(
@@ -244,13 +327,19 @@ def _record(ws: Workspace, result: RunResult, lease: Lease) -> None:
             counts=result.counts or {},
             table_versions=_versions(ws, result.plan.models),
             settings_fingerprint=ws.settings.fingerprint(),
+            rerun_from=result.plan.rerun[0] if result.plan.rerun else None,
+            rerun_to=result.plan.rerun[1] if result.plan.rerun else None,
+            written_days=written_days or {},
+            error=error,
         )
     )
 
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
     """What every table of the run is at now; asked side by side, as each answer takes a while."""
-    tables = [*ws.protected, *(ws.table(m) for m in models if m.kind != "this_run")]
+    read = [ws.model(name) for member in models for name in member.stored_parents]
+    known = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
+    tables = [*ws.protected, *known]
     with ThreadPoolExecutor(max_workers=4) as pool:
         found = dict(zip(tables, pool.map(ws.tables.version, tables), strict=True))
     return {str(table): at for table, at in found.items() if at is not None}
@@ -263,9 +352,11 @@ def run_until_caught_up(
     select: str | None = None,
     exclude: str | None = None,
     full_refresh: bool = False,
+    refresh_manifests: bool = False,
+    check: bool = False,
     listener: Listener = lambda step: None,
 ) -> list[RunResult]:
-    """Run again and again at the same clock until nothing is left, or a model fails."""
+    """Run again and again at the same clock until nothing is left, or a model or check fails."""
     results: list[RunResult] = []
     while True:
         result = run(
@@ -274,8 +365,10 @@ def run_until_caught_up(
             select=select,
             exclude=exclude,
             full_refresh=full_refresh and not results,
+            refresh_manifests=refresh_manifests and not results,
+            check=check,
             listener=listener,
         )
         results.append(result)
-        if result.outcome != "succeeded" or result.is_caught_up:
+        if result.has_failed or result.is_caught_up:
             return results

@@ -24,6 +24,13 @@ def select(models: Sequence[Model], chosen: str | None, excluded: str | None = N
     return [member for member in models if member.name in names]
 
 
+def downstream(models: Sequence[Model], chosen: Sequence[Model]) -> list[Model]:
+    """The chosen models and everything that reads them, in the order given."""
+    names = {member.name for member in chosen}
+    names |= _walk(_children(models), names, "")
+    return [member for member in models if member.name in names]
+
+
 def _union(models: Sequence[Model], expression: str) -> set[str]:
     names: set[str] = set()
     for part in expression.split():
@@ -88,13 +95,14 @@ def _names(member: Model) -> set[str]:
 
 
 def _parents(models: Sequence[Model]) -> dict[str, set[str]]:
-    return {member.name: set(member.parents) for member in models}
+    known = {member.name for member in models}
+    return {member.name: set(member.parents) & known for member in models}
 
 
 def _children(models: Sequence[Model]) -> dict[str, set[str]]:
     children: dict[str, set[str]] = {member.name: set() for member in models}
     for member in models:
-        for parent in member.parents:
+        for parent in member.parents & set(children):
             children[parent].add(member.name)
     return children
 

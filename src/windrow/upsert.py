@@ -16,7 +16,9 @@ from pyspark.sql import functions as F
 from windrow.days import DayRange, at_times, day_ranges, on_days
 from windrow.errors import TableError
 from windrow.frames import settled
-from windrow.tables import DELETED, Columns, TableName, Tables
+from windrow.tables import DELETED, Columns, Layout, TableName, Tables
+
+_NO_LAYOUT = Layout()
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Destination:
             return None
         partition = f"{self.date}_date"
         return partition if partition in columns else self.date
+
+    def partition(self, columns: Columns) -> list[str]:
+        """The columns that a new table is laid out by unless a project says otherwise: its day."""
+        day = self.day_column(columns)
+        return [day] if day is not None and columns[day] == "date" else []
 
 
 @dataclass(frozen=True)
@@ -53,13 +60,17 @@ def prepare(
     destination: Destination,
     columns: Columns,
     *,
-    partition_by: Sequence[str] = (),
-    comments: dict[str, str] | None = None,
+    layout: Layout = _NO_LAYOUT,
 ) -> None:
     """Make sure that the table exists and has these columns."""
     table = destination.table
     if not tables.exists(table):
-        tables.create(table, columns, partition_by=partition_by, comments=comments)
+        tables.create(
+            table,
+            columns,
+            partition_by=layout.partition_by,
+            cluster_by=layout.cluster_by,
+        )
         return
     stored = tables.columns(table)
     changed = {
@@ -82,7 +93,13 @@ def stored_rows(
     tables: Tables, destination: Destination, search: Sequence[DayRange] | None
 ) -> DataFrame:
     """The stored rows on the days of a search, or all of them when the days are not known."""
-    rows = tables.read(destination.table)
+    return on_days_of(tables.read(destination.table), destination, search)
+
+
+def on_days_of(
+    rows: DataFrame, destination: Destination, search: Sequence[DayRange] | None
+) -> DataFrame:
+    """Of a table's rows, now or as they were, those on the days of a search."""
     day = destination.day_column(dict(rows.dtypes))
     if search is None or day is None:
         return rows

@@ -10,11 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.base import SESSION_ID, Base
 from windrow.config import EventsSource, PackageSettings, Schemas
+from windrow.errors import ConfigError, did_you_mean
 from windrow.hooks import Hooks
 from windrow.ledger import Ledger
 from windrow.manifest import MANIFEST
 from windrow.model import Model, Package
-from windrow.tables import TableName, Tables
+from windrow.tables import Columns, Layout, TableName, Tables, layout_of
 from windrow.upsert import Destination
 
 
@@ -38,6 +39,11 @@ class Workspace:
     def base(self) -> Base:
         """Whose sessions the package looks at, and which events."""
         return self.package.base(self.settings).with_own_identifiers(self.settings)
+
+    @property
+    def lease_name(self) -> str:
+        """What runs of the package must not do at the same time has this name in common."""
+        return self.package.base_name
 
     @property
     def manifest(self) -> TableName:
@@ -84,14 +90,48 @@ class Workspace:
         """Every table that a run over these models may write, the manifest left out."""
         return [*self.protected[1:], *(self.table(member) for member in models)]
 
+    def layout(self, model: Model, columns: Columns) -> Layout:
+        """What a model's table is laid out by: its day, unless the project says otherwise."""
+        day = self.destination(model).day_column(columns)
+        default = [day] if day is not None and columns[day] == "date" else []
+        return self._chosen_layout((model.name, model.full_name), columns, default)
+
+    @property
+    def lifecycle_layout(self) -> Layout:
+        """What the lifecycle manifest is laid out by."""
+        names = (self.lifecycle.name,)
+        return self._chosen_layout(names, self.base.lifecycle, ["start_tstamp_date"])
+
+    def _chosen_layout(self, names: Sequence[str], columns: Columns, default: list[str]) -> Layout:
+        configured = self.settings.cluster_by
+        keys = next((list(configured[name]) for name in names if name in configured), default)
+        chosen = self.hooks.cluster_by(names[-1], keys)
+        return layout_of(names[-1], chosen, columns, format=self.tables.format)
+
+    def check_layout_names(self) -> None:
+        """Stop at a table of `cluster_by` that the package does not have."""
+        members = (*self.models, *self.package.disabled_models(self.settings))
+        known = {name for member in members for name in (member.name, member.full_name)}
+        known |= {self.lifecycle.name}
+        for name in self.settings.cluster_by:
+            if name not in known:
+                raise ConfigError(
+                    f"packages.{self.package.name}.cluster_by: there is no table '{name}'."
+                    f"{did_you_mean(name, known)} A table that is switched off has no layout."
+                )
+
     def prepare_base(self) -> None:
         """Create the manifests unless they exist."""
         self.tables.create(self.manifest, MANIFEST)
         if self.base.has_quarantine:
             self.tables.create(self.quarantine, self.base.quarantine)
         if self.base.has_sessions:
+            layout = self.lifecycle_layout
             self.tables.create(
-                self.lifecycle, self.base.lifecycle, partition_by=["start_tstamp_date"]
+                self.lifecycle,
+                self.base.lifecycle,
+                partition_by=layout.partition_by,
+                cluster_by=layout.cluster_by,
             )
 
     def known_sessions(self) -> DataFrame:
@@ -108,5 +148,10 @@ class Workspace:
         """A model by its own name."""
         return next(member for member in self.models if member.name == name)
 
+    def model_of_table(self, table: str) -> Model | None:
+        """The model that makes a table of this name, with or without its schema."""
+        name = table.rpartition(".")[2]
+        return next((member for member in self.models if member.full_name == name), None)
+
     def _manifest_table(self, name: str) -> TableName:
-        return TableName(self.schemas.manifest, self.package.prefix + name)
+        return TableName(self.schemas.manifest, f"snowplow_{self.package.base_name}_{name}")

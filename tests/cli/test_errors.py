@@ -163,7 +163,9 @@ def test_without_arguments_there_is_help(windrow: Windrow) -> None:
     assert "windrow demo" in outcome.out
 
 
-@pytest.mark.parametrize("command", ["plan", "run", "status", "ls", "generate", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["plan", "run", "status", "ls", "generate", "doctor", "maintain"]
+)
 def test_every_command_on_a_project_takes_the_common_options(
     windrow: Windrow, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

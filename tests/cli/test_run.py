@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+
+from windrow import Project
+from windrow.base import Base
+from windrow.column_rules import rule_of
+from windrow.manifest import MANIFEST
 
 from .conftest import Outcome, Windrow
 
@@ -77,12 +83,82 @@ def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcom
     }
 
 
+def test_the_tables_of_a_run_have_their_rules_as_comments(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    ws = Project.load(shop.folder, spark=spark).workspace("web")
+    declared = {ws.table(m): m.columns_for(ws.settings) for m in ws.models if m.prefix}
+    declared |= {
+        ws.manifest: MANIFEST,
+        ws.lifecycle: Base().lifecycle,
+        ws.quarantine: Base().quarantine,
+    }
+    for table, columns in declared.items():
+        assert columns
+        found = {f.name: f.metadata.get("comment") for f in ws.tables.read(table).schema.fields}
+        assert found == {name: rule_of(type_) for name, type_ in columns.items()}
+
+
 def test_a_status_knows_the_run_that_was(shop: Shop, first_run: Outcome) -> None:
     (status,) = shop("status", "--now", "2024-01-03", "--json").document["packages"]
     (run,) = first_run.document["packages"][0]["runs"]
     assert [record["run_id"] for record in status["last_runs"]] == [run["run_id"]]
     assert set(status["manifest"].values()) == {run["reached"]}
     assert status["state"] == "standard"
+
+
+def test_a_test_passes_on_the_rows_of_the_run_that_was(shop: Shop, first_run: Outcome) -> None:
+    outcome = shop("test", "--json")
+    (package,) = outcome.document["packages"]
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert outcome.exit_code == 0
+    assert (package["run_id"], package["has_failed"]) == (run["run_id"], False)
+    assert {"daily_pages", "snowplow_web_page_views", "snowplow_web_incremental_manifest"} <= {
+        check["table"] for check in package["checks"]
+    }
+
+
+@pytest.fixture
+def strict_model(shop: Shop) -> Iterator[None]:
+    """The project's own model, with a check that no row can pass."""
+    model = shop.folder / "models" / "daily_pages.py"
+    declared = model.read_text()
+    strict = declared.replace('tags=["daily"]', 'checks=[Expression("page_views < 0")]')
+    model.write_text(strict.replace("import model, stored", "import Expression, model, stored"))
+    yield
+    model.write_text(declared)
+
+
+@pytest.mark.usefixtures("first_run", "strict_model")
+def test_a_test_ends_with_1_when_a_check_fails(shop: Shop) -> None:
+    outcome = shop("test", "--select", "daily_pages")
+    assert outcome.exit_code == 1
+    assert "✗ daily_pages expression(page_views < 0)" in outcome.out
+    assert "page_date = 2024-01-0" in outcome.out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("strict_model")
+def test_a_refresh_that_fails_a_check_is_taken_back(shop: Shop, first_run: Outcome) -> None:
+    ran = shop("run", "--now", "2024-01-03", "--full-refresh", "--check", "--json")
+    assert ran.exit_code == 1
+    (run,) = ran.document["packages"][0]["runs"]
+    assert run["outcome"] == "rejected"
+    failed = [check for check in run["checks"] if check["outcome"] == "failed"]
+    assert [check["table"] for check in failed] == ["daily_pages"]
+    # All that the first run brought is there, and can be tested.
+    (status,) = shop("status", "--now", "2024-01-03", "--json").document["packages"]
+    (first,) = first_run.document["packages"][0]["runs"]
+    assert set(status["manifest"].values()) == {first["reached"]}
+    assert [record["outcome"] for record in status["last_runs"]] == ["rejected", "succeeded"]
+    (package,) = shop("test", "--exclude", "daily_pages", "--json").document["packages"]
+    assert (package["run_id"], package["has_failed"]) == (first["run_id"], False)
+
+
+def test_a_test_of_no_model_is_a_usage_error(shop: Shop) -> None:
+    outcome = shop("test", "--select", "page_viws")
+    assert outcome.exit_code == 2
+    assert "Did you mean 'page_views'?" in outcome.err
 
 
 def test_the_doctor_finds_everything_fine_and_leaves_nothing_behind(
@@ -106,6 +182,19 @@ def test_the_doctor_ends_with_2_on_a_wrong_configuration(shop: Shop) -> None:
     outcome = shop("doctor", "--vars", "web: {backfil_limit_days: 2}")
     assert outcome.exit_code == 2
     assert "✗ configuration" in outcome.out
+
+
+def test_maintain_says_what_it_would_do_and_writes_nothing(shop: Shop, first_run: Outcome) -> None:
+    before = sorted((shop.folder / "warehouse").rglob("*"))
+    outcome = shop("maintain", "--dry-run", "--select", "page_views", "--json")
+    (package,) = outcome.document["packages"]
+    assert (outcome.exit_code, package["run_id"], package["has_deleted"]) == (0, None, False)
+    (table,) = package["tables"]
+    assert table["table"] == "derived.snowplow_web_page_views"
+    assert table["layout"] == {"partition_by": ["start_tstamp_date"], "cluster_by": []}
+    assert (table["new_layout"], table["problem"]) == (None, None)
+    assert sorted((shop.folder / "warehouse").rglob("*")) == before
+    assert shop("maintain", "--dry-run", "--delete").exit_code == 2
 
 
 def test_a_failed_model_ends_the_run_with_exit_code_1(shop: Shop, first_run: Outcome) -> None:

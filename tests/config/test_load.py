@@ -357,6 +357,23 @@ def test_options_without_meaning_on_spark_are_accepted_and_listed(loaded: Loaded
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "path", "hint"),
+    [
+        ("vars: {snowplow_web: {snowplow__heartbeat: 7}}", "vars", "e.g. packages.web; snowplow__"),
+        ("snowplow__heartbeat: 7", "snowplow__heartbeat", "packages.web.snowplow__heartbeat."),
+        ("query_tag: x", "query_tag", "It is an option of a package: packages.web.query_tag."),
+    ],
+)
+def test_options_pasted_at_the_top_are_told_where_to_stand(
+    problems: Problems, line: str, path: str, hint: str
+) -> None:
+    (problem,) = problems(f"{MINIMAL}\n{line}\n")
+    assert problem.path == path
+    assert "there is no such key" in str(problem)
+    assert hint in problem.hint
+
+
 # --- vars
 
 

@@ -14,6 +14,7 @@ from windrow.config import (
     ConversionEvent,
     EcommerceSettings,
     EventsSource,
+    MobileSettings,
     PackageSettings,
     WebSettings,
 )
@@ -33,8 +34,15 @@ BASE_DEFAULTS = {
     "dev_target_name": "dev",
     "allow_refresh": False,
     "session_timestamp": "collector_tstamp",
+    "session_identifiers": (),
+    "user_identifiers": (),
+    "session_sql": None,
+    "user_sql": None,
+    "passthrough": {},
+    "aggregations": {},
     "models_to_run": "",
     "models_to_remove": (),
+    "replay": "beside",
     "has_log_enabled": True,
     "compat": False,
     "keep_this_run": False,
@@ -68,6 +76,18 @@ WEB_DEFAULTS = {
     "cwv_percentile": 75,
     "reference": {"countries": None, "languages": None, "sources": None},
 }
+MOBILE_DEFAULTS = {
+    "platform": ("mob",),
+    "enable_mobile_context": False,
+    "enable_geolocation_context": False,
+    "enable_application_context": False,
+    "enable_screen_context": False,
+    "enable_app_errors_module": False,
+    "session_stitching": True,
+    "merge_anonymous_devices": False,
+    "quarantine": False,
+    "sessions_table": None,
+}
 
 
 def test_base_defaults_are_those_of_the_spec() -> None:
@@ -78,8 +98,16 @@ def test_web_defaults_are_those_of_the_spec() -> None:
     assert WebSettings().model_dump() == BASE_DEFAULTS | WEB_DEFAULTS
 
 
+def test_mobile_defaults_are_those_of_the_spec() -> None:
+    assert MobileSettings().model_dump() == BASE_DEFAULTS | MOBILE_DEFAULTS
+
+
 def test_each_package_has_its_settings() -> None:
-    assert {"web": WebSettings, "ecommerce": EcommerceSettings} == PACKAGES
+    assert {
+        "web": WebSettings,
+        "mobile": MobileSettings,
+        "ecommerce": EcommerceSettings,
+    } == PACKAGES
 
 
 @pytest.mark.parametrize(
@@ -129,7 +157,7 @@ def test_option_accepts(web: Web, line: str, option: str, value: Any) -> None:
         ("events: {path: a, table: b}", "events", '{"path": "a", "table": "b"}', "exactly one"),
         ("events: {}", "events", "{}", "exactly one of `path` and `table`"),
         ("sessions_table: a;b", "sessions_table", '"a;b"', "a table name such as"),
-        ("cluster_by: {a: [b c]}", "cluster_by.a.0", '"b c"', "a name of letters"),
+        ("cluster_by: {a: [b c]}", "cluster_by.a.0", '"b c"', "a column, or on Iceberg"),
         ("reference: countries.csv", "reference", '"countries.csv"', "a mapping"),
     ],
 )
@@ -248,6 +276,6 @@ def test_fingerprint_does_not_depend_on_the_order_of_options(items: Any) -> None
 
 @given(st.integers(min_value=0), st.integers(max_value=-1))
 def test_day_options_take_exactly_the_whole_numbers_from_zero_up(good: int, bad: int) -> None:
-    assert PackageSettings(days_late_allowed=good).days_late_allowed == good
+    assert PackageSettings(upsert_lookback_days=good).upsert_lookback_days == good
     with pytest.raises(ValidationError):
-        PackageSettings(days_late_allowed=bad)
+        PackageSettings(upsert_lookback_days=bad)

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from published import FIXTURES, assert_equals_published, needs_fixtures, published_events
+from published import (
+    FIXTURES,
+    Runs,
+    assert_equals_published,
+    needs_fixtures,
+    published_events,
+    window,
+)
 from pyspark.sql import SparkSession
-
-from windrow import Project
 
 pytestmark = [pytest.mark.conformance, needs_fixtures]
 
@@ -93,21 +98,10 @@ def write_project(folder: Path, format: str, events: Path, settings: dict) -> No
     (folder / "hooks.py").write_text(HOOKS)
 
 
-class Runs:
-    """Runs the project and looks at what it left, in the words of the published tables."""
+class WebRuns(Runs):
+    """Runs, and looks at what they left in the words of the published tables."""
 
-    def __init__(self, spark: SparkSession, project_dir: Path) -> None:
-        self.spark, self.project_dir = spark, project_dir
-
-    def project(self, vars: dict | None = None) -> Project:
-        return Project.load(self.project_dir, spark=self.spark, vars=vars)
-
-    def run(self, vars: dict | None = None, **options):
-        return self.project(vars).run("web", now=NOW, **options)
-
-    def table(self, model: str):
-        ws = self.project().workspace("web")
-        return ws.tables.read(ws.table(ws.model(model)))
+    package, now = "web", NOW
 
     def sizes(self) -> dict[str, int]:
         ws = self.project().workspace("web")
@@ -133,26 +127,17 @@ class Runs:
             )
 
 
-def window(result) -> tuple[int, str, str]:
-    limits = result.plan.limits
-    return (
-        limits.state.number,
-        f"{limits.lower:%Y-%m-%d %H:%M:%S.%f}"[:-3],
-        f"{limits.upper:%Y-%m-%d %H:%M:%S.%f}"[:-3],
-    )
-
-
 FIRST = (1, "2020-07-03 00:00:00.000", "2021-03-03 00:00:00.000")
 SECOND = (4, "2021-03-02 17:57:07.557", "2021-03-04 23:57:07.557")
 LATER = (4, "2021-03-04 16:59:29.753", "2021-03-06 22:59:29.753")
 
 
 @pytest.fixture
-def runs(spark: SparkSession, project_dir: Path) -> Runs:
-    return Runs(spark, project_dir)
+def runs(spark: SparkSession, project_dir: Path) -> WebRuns:
+    return WebRuns(spark, project_dir)
 
 
-def test_sequence_1(runs: Runs):
+def test_sequence_1(runs: WebRuns):
     first = runs.run(LONG)
     assert (window(first), first.counts["sessions"], first.counts["events"]) == (FIRST, 41, 125)
     assert first.counts["duplicates"] == 2
@@ -176,7 +161,7 @@ def test_sequence_1(runs: Runs):
     )
 
 
-def test_sequence_2_with_a_custom_model(runs: Runs):
+def test_sequence_2_with_a_custom_model(runs: WebRuns):
     assert window(runs.run(LONG)) == FIRST
     assert window(runs.run()) == SECOND
 
@@ -210,7 +195,7 @@ def test_sequence_3_web_vitals(spark: SparkSession, tmp_path: Path, format: str)
     path = tmp_path / "events"
     published_events(spark, SOURCE / "snowplow_web_vital_events.csv").write.parquet(str(path))
     write_project(tmp_path, format, path, VITALS)
-    runs = Runs(spark, tmp_path)
+    runs = WebRuns(spark, tmp_path)
     result = runs.project().run("web", now=datetime(2023, 8, 1), select="+vital_measurements")
     assert window(result) == (1, "2023-03-01 00:00:00.000", "2023-04-20 00:00:00.000")
     assert runs.table("vitals").count() == 1000

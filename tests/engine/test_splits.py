@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from website import Event, Site, at, contents, event
+from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
 
 DAYS = 6
 END = "2024-01-08 00:00"
@@ -64,9 +66,71 @@ def traffic(seed: int) -> list[Event]:
     return events
 
 
-def loaded(spark: SparkSession, folder: Path, seed: int) -> Site:
-    site = Site(spark, folder)
-    site.arrive(*traffic(seed))
+ANSWERS = ("allow_all", "allow_all", "allow_selected", "deny_all", "pending", "withdrawn")
+
+
+def consent_and_vitals(seed: int) -> list[Event]:
+    """Banners, answers and web vitals in the sessions of the same seed's traffic.
+
+    Answers change, come late or without a banner; the version and its terms change with time, and
+    an old version is still answered; a page is measured twice, or in another session too.
+    """
+    draw = random.Random(f"consent and vitals {seed}")
+    events: list[Event] = []
+    for number, seen in enumerate(traffic(seed)):
+        name = draw.choice(["cmp_visible", "consent_preferences", "web_vitals", "web_vitals", None])
+        if name is None:
+            continue
+        moment = seen["collector_tstamp"] + timedelta(seconds=draw.randrange(3, 4000))
+        version = draw.choice(["1", "2"]) if moment > at("2024-01-03") else "1"
+        scopes = draw.sample(["necessary", "statistics", "marketing"], k=draw.randrange(1, 4))
+        own: Event = {
+            CMP_VISIBLE.name: {"elapsed_time": draw.uniform(0.1, 3)},
+            CONSENT_PREFERENCES.name: {
+                "event_type": draw.choice(ANSWERS),
+                "consent_version": version,
+                "consent_scopes": scopes,
+                "consent_url": f"https://shop.example/terms/{version}",
+                "domains_applied": ["shop.example"],
+            },
+            WEB_VITALS.name: {
+                "lcp": draw.choice([None, draw.uniform(100, 6000)]),
+                "fid": draw.uniform(1, 400),
+                "cls": draw.uniform(0, 0.4),
+            },
+        }
+        column = {
+            "cmp_visible": CMP_VISIBLE.name,
+            "consent_preferences": CONSENT_PREFERENCES.name,
+            "web_vitals": WEB_VITALS.name,
+        }[name]
+        events.append(
+            event(
+                f"x{number:03d}",
+                seen["domain_sessionid"],
+                f"{moment:%Y-%m-%d %H:%M:%S.%f}"[:-3],
+                name,
+                page=f"p{draw.randrange(14):02d}{draw.randrange(3)}",
+                cookie=seen["domain_userid"],
+                delay=timedelta(seconds=draw.choice([0, 0, 30, 90_000])),
+                user_id=seen["user_id"],
+                geo_country=draw.choice([None, "GR", "DE"]),
+                load_tstamp=moment + timedelta(minutes=draw.choice([1, 1, 300])),
+                **{column: own[column]},
+            )
+        )
+    return events
+
+
+EVERYTHING = {"enable_consent": True, "enable_cwv": True}
+ONLY_CONSENT_AND_VITALS = EVERYTHING | {
+    "disabled_models": ["page_views", "sessions", "users", "user_mapping"]
+}
+
+
+def loaded(spark: SparkSession, folder: Path, seed: int, **options: Any) -> Site:
+    site = Site(spark, folder, **options)
+    site.arrive(*traffic(seed), *consent_and_vitals(seed))
     return site
 
 
@@ -77,6 +141,17 @@ def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):
     for day in range(2, 9, 2):
         daily.run(f"2024-01-{day:02d} 00:00")
     assert contents(daily) == contents(whole)
+
+
+def test_consent_and_vitals_do_not_depend_on_how_runs_are_cut(spark: SparkSession, tmp_path: Path):
+    whole = loaded(spark, tmp_path / "whole", seed=1, **ONLY_CONSENT_AND_VITALS)
+    whole.run(END)
+    cut = loaded(spark, tmp_path / "cut", seed=1, **ONLY_CONSENT_AND_VITALS)
+    for now in ("2024-01-04 00:00", END):
+        cut.run(now)
+    expected = contents(whole)
+    assert contents(cut) == expected
+    assert all(expected[member.name] for member in whole.workspace.models)
 
 
 @pytest.mark.slow
@@ -100,9 +175,9 @@ def test_random_runs_with_reruns_equal_one_run(
     again: int,
 ):
     folder = tmp_path_factory.mktemp("splits")
-    whole = loaded(spark, folder / "whole", seed)
+    whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
     whole.run(END)
-    split = loaded(spark, folder / "split", seed)
+    split = loaded(spark, folder / "split", seed, **EVERYTHING)
     for number, hours in enumerate([*sorted(cuts), 24 * 7]):
         now = f"{at('2024-01-01') + timedelta(hours=hours):%Y-%m-%d %H:%M}"
         split.run(now)

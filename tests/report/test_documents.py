@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from windrow.doctor import Check
 from windrow.plan import ReadEstimate
+from windrow.report.checks import reports_document
 from windrow.report.documents import (
     checks_document,
     error_document,
@@ -17,7 +18,9 @@ from windrow.report.documents import (
     runs_document,
     statuses_document,
     step_document,
+    upkeeps_document,
 )
+from windrow.run_checks import CheckReport
 from windrow.steps import Step
 
 from .values import (
@@ -25,15 +28,19 @@ from .values import (
     a_failed_result,
     a_lease,
     a_plan,
+    a_rejected_result,
     a_result,
     a_status,
+    an_upkeep,
     at,
+    some_checks,
 )
 
 RUN_KEYS = {
     *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
-    *("models", "counts", "nothing_because", "is_caught_up", "undone", "seconds"),
+    *("models", "counts", "nothing_because", "is_caught_up", "undone", "checks", "seconds"),
 }
+CHECK_KEYS = {"table", "check", "severity", "outcome", "failures", "sample"}
 MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
 
 
@@ -73,6 +80,26 @@ def test_a_failed_model_keeps_its_error() -> None:
         "no such column [x]",
         "reads page_views, which failed",
     ]
+
+
+def test_a_rejected_run_tells_its_checks() -> None:
+    (run,) = runs_document({"web": [a_rejected_result()]})["packages"][0]["runs"]
+    assert run.keys() == RUN_KEYS
+    assert (run["outcome"], run["reached"]) == ("rejected", None)
+    assert [check["outcome"] for check in run["checks"]] == ["warned", "failed", "passed"]
+
+
+def test_a_checks_document_has_exactly_its_documented_keys() -> None:
+    report = CheckReport("web", "dev", "20240307T000000-ab12cd34", some_checks())
+    nothing = CheckReport("web", "dev", None)
+    document = reports_document([report, nothing])
+    package, empty = document["packages"]
+    assert package.keys() == {"package", "target", "run_id", "has_failed", "checks"}
+    assert all(check.keys() == CHECK_KEYS for check in package["checks"])
+    assert package["has_failed"] is True
+    assert package["checks"][0]["sample"] == [{"page_view_id": "p2", "page_url": None}]
+    assert (empty["run_id"], empty["has_failed"], empty["checks"]) == (None, False, [])
+    assert json.loads(json.dumps(document)) == document
 
 
 def test_a_plan_document_has_exactly_its_documented_keys() -> None:
@@ -123,8 +150,9 @@ def test_a_status_without_a_plan_has_the_same_keys() -> None:
 def test_a_models_document_tells_frames_from_settings_and_stored_from_this_run() -> None:
     (package,) = models_document({"web": MODELS})["packages"]
     assert [member.keys() for member in package["models"]] == [
-        {"name", "table", "kind", "key", "date", "tags", "inputs", "path", "description"}
+        {"name", "table", "kind", "key", "date", "grain", "tags", "inputs", "path", "description"}
     ] * 2
+    assert [m["grain"] for m in package["models"]] == ["one row per page view", "one row per user"]
     assert package["models"][0]["inputs"] == [{"name": "events", "is_stored": False}]
     assert package["models"][1]["inputs"] == [
         {"name": "page_views", "is_stored": False},
@@ -137,6 +165,25 @@ def test_a_doctor_document_is_fine_only_when_every_check_is() -> None:
     document = checks_document(checks)
     assert document["is_fine"] is False
     assert document["checks"][0] == {"name": "Java", "is_fine": True, "detail": "17"}
+
+
+def test_an_upkeep_document_has_exactly_its_documented_keys() -> None:
+    (upkeep,) = upkeeps_document([an_upkeep()])["packages"]
+    assert upkeep.keys() == {
+        *("package", "target", "run_id", "kept_since", "has_deleted", "undone", "tables"),
+    }
+    changed, skipped = upkeep["tables"]
+    assert changed.keys() == skipped.keys()
+    assert changed == {
+        "table": "derived.snowplow_web_page_views",
+        "layout": {"partition_by": ["start_tstamp_date"], "cluster_by": []},
+        "new_layout": {"partition_by": [], "cluster_by": ["app_id"]},
+        "files_before": 48,
+        "files_after": 1,
+        "expired": {"count": 1000, "unit": "file", "is_more": True},
+        "problem": None,
+    }
+    assert (skipped["new_layout"], skipped["files_after"], skipped["expired"]) == (None, None, None)
 
 
 def test_an_error_document_names_type_message_and_exit_code() -> None:

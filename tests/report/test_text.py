@@ -12,6 +12,8 @@ from windrow.doctor import Check
 from windrow.limits import Limits, State
 from windrow.plan import ReadEstimate
 from windrow.report import words
+from windrow.report.checks import reports_text
+from windrow.report.operations import upkeeps_text
 from windrow.report.text import (
     check_text,
     models_text,
@@ -19,20 +21,24 @@ from windrow.report.text import (
     runs_text,
     statuses_text,
 )
+from windrow.run_checks import CheckReport
 
 from .values import (
     MODELS,
     a_failed_result,
     a_lease,
     a_plan,
+    a_rejected_result,
     a_result,
     a_status,
+    an_upkeep,
     at,
+    some_checks,
 )
 
 
 def shown(text: RenderableType) -> list[str]:
-    console = Console(file=StringIO(), width=160)
+    console = Console(file=StringIO(), width=180)
     console.print(text)
     assert isinstance(console.file, StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
@@ -73,6 +79,29 @@ def test_a_failed_run_names_the_model_and_shows_brackets_in_its_error() -> None:
     assert lines[0].startswith("web: failed in")
     assert "  page_views failed: no such column [x]" in lines
     assert "  users skipped: reads page_views, which failed" in lines
+
+
+def test_a_rejected_run_shows_what_failed_and_that_nothing_was_kept() -> None:
+    lines = shown(runs_text({"web": [a_rejected_result()]}))
+    assert lines[0] == "web: rejected in 12.3 s (run 20240307T000000-ab12cd34)"
+    assert lines[-6:] == [
+        "  ✗ snowplow_web_page_views unique(page_view_id): 1 failure (error)",
+        "      page_view_id = p1, times = 2",
+        "  ! snowplow_web_page_views not_null(page_url): 1 failure (warn)",
+        "      page_view_id = p2, page_url = null",
+        "  3 checks: 1 passed, 1 warned and 1 failed.",
+        "  Nothing of this run was kept: the tables are as they were before it.",
+    ]
+
+
+def test_a_test_tells_failures_or_only_how_many_passed() -> None:
+    good = CheckReport("web", "dev", "20240307T000000-ab12cd34", some_checks()[2:])
+    assert shown(reports_text([good, CheckReport("web", "prod", None)])) == [
+        "web on dev, run 20240307T000000-ab12cd34",
+        "  1 check: 1 passed.",
+        "web on prod",
+        "  Nothing to check: there has been no run yet.",
+    ]
 
 
 def test_a_run_that_undid_a_killed_one_says_so() -> None:
@@ -176,6 +205,17 @@ def test_models_are_listed_with_kind_key_inputs_and_tags() -> None:
 def test_a_check_says_whether_it_is_fine() -> None:
     assert shown(check_text(Check("Java", True, "17"))) == ["✓ Java: 17"]
     assert shown(check_text(Check("Java", False, "none [x]", 1))) == ["✗ Java: none [x]"]
+
+
+def test_an_upkeep_tells_layout_files_and_what_could_go() -> None:
+    lines = shown(upkeeps_text([an_upkeep()]))
+    assert lines[0] == "web on dev"
+    assert lines[1].strip() == (
+        "derived.snowplow_web_page_views: layout changed from partitioned by start_tstamp_date to "
+        "clustered by app_id; 1 file, 48 before; 1,000 files or more could be deleted."
+    )
+    assert lines[2].strip() == "derived.snowplow_web_users: left as it is, it was busy."
+    assert lines[3].strip().startswith("Nothing was deleted: add --delete")
 
 
 def test_numbers_are_written_for_people() -> None:

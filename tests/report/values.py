@@ -7,12 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import DataFrame
 
+from windrow.checks import CheckResult
 from windrow.ledger import Holder, Lease, ModelOutcome, RunRecord
 from windrow.limits import Limits, State
+from windrow.maintain import TableUpkeep, Upkeep
 from windrow.model import Model, model, stored
 from windrow.plan import Plan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
+from windrow.tables import Compaction, Expiry, Layout, TableName
 
 
 @model(key="page_view_id", date="start_tstamp")
@@ -82,6 +85,21 @@ def a_failed_result() -> RunResult:
     )
 
 
+def some_checks() -> tuple[CheckResult, ...]:
+    table = "snowplow_web_page_views"
+    twice: dict[str, str | None] = {"page_view_id": "p1", "times": "2"}
+    nameless: dict[str, str | None] = {"page_view_id": "p2", "page_url": None}
+    return (
+        CheckResult(table, "not_null(page_url)", "warn", 1, (nameless,)),
+        CheckResult(table, "unique(page_view_id)", "error", 1, (twice,)),
+        CheckResult(table, "not_null(page_view_id)", "error"),
+    )
+
+
+def a_rejected_result() -> RunResult:
+    return replace(a_result(), outcome="rejected", reached=None, checks=some_checks())
+
+
 def a_status() -> PackageStatus:
     return PackageStatus(
         package="web",
@@ -124,4 +142,31 @@ def a_lease() -> Lease:
         state="standard",
         lower_limit=at(5, 18),
         upper_limit=at(7),
+    )
+
+
+def an_upkeep() -> Upkeep:
+    return Upkeep(
+        package="web",
+        target="dev",
+        run_id="maintain-20240307T000000-ab12cd34",
+        kept_since=at(1),
+        has_deleted=False,
+        tables=(
+            TableUpkeep(
+                TableName("derived", "snowplow_web_page_views"),
+                Layout(("start_tstamp_date",)),
+                Layout((), ("app_id",)),
+                Compaction(48, 1),
+                Expiry(1000, "file", is_more=True),
+            ),
+            TableUpkeep(
+                TableName("derived", "snowplow_web_users"),
+                Layout(),
+                None,
+                None,
+                None,
+                "it was busy",
+            ),
+        ),
     )

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.errors import TableError
 from windrow.tables import ConflictError, TableName, Tables
 
@@ -34,15 +35,32 @@ def test_create_makes_an_empty_table_with_columns_and_comments(
 ) -> None:
     assert not tables.exists(ORDERS)
 
-    columns = {**COLUMNS, "items": "array<struct<sku:string,n:bigint>>"}
-    tables.create(ORDERS, columns, partition_by=["day"], comments={"note": "it's a \\ 'note'"})
+    columns = {
+        **COLUMNS,
+        "note": column("string", "it's a \\ 'note'"),
+        "items": "array<struct<sku:string,n:bigint>>",
+    }
+    tables.create(ORDERS, columns, partition_by=["day"])
 
     assert tables.exists(ORDERS)
     assert (tmp_path / "derived" / "orders").is_dir()
     assert tables.columns(ORDERS) == columns
     assert stored(tables.read(ORDERS)) == []
+    assert comments(spark, tables) == {"note": "it's a \\ 'note'"}
+
+
+def test_added_columns_have_comments_too(spark: SparkSession, filled: Tables) -> None:
+    filled.add_columns(ORDERS, {"paid": column("boolean", "Whether it was paid."), "by": "string"})
+
+    assert filled.columns(ORDERS) == {**COLUMNS, "paid": "boolean", "by": "string"}
+    assert comments(spark, filled) == {"paid": "Whether it was paid."}
+
+
+def comments(spark: SparkSession, tables: Tables) -> dict[str, str]:
+    """The comments of the columns that have one."""
     described = spark.sql(f"describe table {tables.identifier(ORDERS)}").collect()
-    assert ("note", "string", "it's a \\ 'note'") in [tuple(row) for row in described]
+    rows = {row["col_name"]: row["comment"] for row in reversed(described)}
+    return {name: rows[name] for name in tables.columns(ORDERS) if rows[name]}
 
 
 def test_create_leaves_an_existing_table_alone(filled: Tables) -> None:

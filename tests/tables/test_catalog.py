@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow.errors import ConfigError
-from windrow.tables import Tables, open_tables
+from windrow.tables import Layout, TableName, Tables, open_tables
 
 from .rows import COLUMNS, ORDERS, orders, stored
 
@@ -32,6 +32,18 @@ def test_a_catalog_table_lives_from_create_to_drop(spark: SparkSession, in_catal
 
     in_catalog.drop(ORDERS)
     assert not in_catalog.exists(ORDERS)
+
+
+@pytest.mark.slow
+def test_a_catalog_tables_layout_changes(spark: SparkSession, in_catalog: Tables) -> None:
+    table = TableName("derived", "laid_out")
+    in_catalog.create(table, COLUMNS, partition_by=["day"])
+    for number, layout in enumerate((Layout((), ("order_id",)), Layout(), Layout(("day",)))):
+        in_catalog.append(table, orders(spark, (f"{number}", "2024-01-01", 1, "x")))
+        in_catalog.change_layout(table, layout)
+        assert in_catalog.layout(table) == layout
+        assert in_catalog.read(table).count() == number + 1
+    in_catalog.drop(table)
 
 
 def test_identifiers_have_three_parts(spark: SparkSession) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import Row, SparkSession
 
-from windrow.tables import DeltaTables
+from windrow.tables import DeltaTables, Layout
 from windrow.tables.delta import indexed_columns, lineage
 
 from .rows import ORDERS
@@ -21,12 +21,14 @@ WIDE = {
 
 
 def test_a_wide_table_has_statistics_of_times_and_ids() -> None:
-    assert indexed_columns(WIDE, ["day"]) == ["`start_tstamp`", "`page_view_id`"]
-    assert len(indexed_columns(WIDE | {f"x{n}_id": "string" for n in range(20)}, [])) == 2 + 16
+    assert indexed_columns(WIDE, Layout(("day",))) == ["`start_tstamp`", "`page_view_id`"]
+    assert indexed_columns(WIDE, Layout((), ("c7",)))[:2] == ["`c7`", "`day`"]
+    wider = WIDE | {f"x{n}_id": "string" for n in range(20)}
+    assert len(indexed_columns(wider, Layout())) == 2 + 16
 
 
 def test_a_narrow_table_is_left_to_delta() -> None:
-    assert indexed_columns({"start_tstamp": "timestamp"}, []) == []
+    assert indexed_columns({"start_tstamp": "timestamp"}, Layout()) == []
 
 
 def test_delta_takes_the_statistics_columns(spark: SparkSession, tmp_path: Path) -> None:

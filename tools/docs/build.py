@@ -1,23 +1,30 @@
 """Write the reference pages from the declarations that make them true.
 
-python tools/docs/build.py            write docs/configuration.md and docs/web.md
+python tools/docs/build.py            write configuration.md, state.md and a page per package
 python tools/docs/build.py --check    change nothing; exit 1 if a page would change
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
 from windrow.base import Base
-from windrow.config import PackageSettings, WebSettings
+from windrow.column_rules import rule_of
+from windrow.config import ConversionEvent, PackageSettings
+from windrow.config.packages import PACKAGES as SETTINGS
 from windrow.hooks import SIGNATURES
+from windrow.ledger import LEASES, LEDGER
 from windrow.manifest import MANIFEST
-from windrow.packages.web import WEB
-from windrow.tables import Columns
+from windrow.model import Model, Package
+from windrow.project import PACKAGES
+from windrow.tables import Columns, TableName
+from windrow.upsert import Destination
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -28,7 +35,8 @@ Unknown keys are errors that name the key, its path and the nearest known one. `
 `${VAR:-default}` are taken from the environment. `windrow init` writes a commented file, and a JSON
 Schema for your editor.
 
-Options may be written with the prefix `snowplow__` of the SQL packages.
+Options may be written with the prefix `snowplow__` of the SQL packages. What each of theirs is
+here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 `--vars '{"web": {"backfill_limit_days": 2}}'` overrides options for one run.
 
 ## Targets
@@ -64,34 +72,71 @@ def filter_bots(default: Column) -> Column:  # true = keep
 |---|---|---|
 """
 
-WEB_INTRO = """# The web package
+PACKAGE_INTRO = """# The {name} package
 
-Tables of the package, with their keys and columns. Names are those of the SQL package, so existing
+The package's tables: what a row is, key, layout, and every column with its type and its rule. The
+rules are also the columns' comments in the tables. Names are those of the SQL package, so existing
 queries keep working. Where windrow's values differ from it by default:
-[decision 2](decisions/0002-what-the-user-wants-by-default.md).
+[what `compat: true` changes](coming-from-sql-packages.md#what-compat-true-changes).
+What windrow remembers between runs: [state.md](state.md). What a run costs:
+[how a run works](how-a-run-works.md).
 
 """
+
+STATE_INTRO = """# What windrow remembers
+
+The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
+three are there once for every package.
+
+"""
+
+OPTIONAL_COLUMNS: dict[str, dict[str, object]] = {
+    "web": {
+        "list_event_counts": True,
+        "total_all_conversions": True,
+        "conversion_events": (
+            # The name stands for any: it is no valid one.
+            ConversionEvent.model_construct(
+                name="<name>", condition="true", value="1", default_value=0, list_events=True
+            ),
+        ),
+    },
+    "ecommerce": {"count_distinct_products_viewed": True},
+}
+"""Package -> options that add columns to its tables, beside the `enable_…` ones."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a reference page shows it."""
+
+    name: str
+    description: str
+    grain: str
+    key: tuple[str, ...]
+    columns: Columns
+    date: str | None = None
+    partition: Sequence[str] = ()
+    is_rebuilt: bool = False
+    options: Sequence[str] = ()
+    """The options without which the table is not made."""
 
 
 def configuration() -> str:
     """Targets, options and hooks."""
-    own = {
-        name: f
-        for name, f in WebSettings.model_fields.items()
-        if name not in PackageSettings.model_fields
-    }
-    return "\n".join(
-        [
-            CONFIGURATION,
-            "## Options of every package\n",
-            _options(PackageSettings.model_fields),
-            "\n## Options of the web package\n",
-            _options(own),
-            "",
-            HOOKS + _hooks(),
-            "",
-        ]
-    )
+    parts = [
+        CONFIGURATION,
+        "## Options of every package\n",
+        _options(PackageSettings.model_fields),
+    ]
+    for name, settings in SETTINGS.items():
+        own = {
+            option: field
+            for option, field in settings.model_fields.items()
+            if option not in PackageSettings.model_fields
+        }
+        parts += [f"\n## Options of the {name} package\n", _options(own)]
+    return "\n".join([*parts, "", HOOKS + _hooks(), ""])
 
 
 def _options(fields: dict[str, FieldInfo]) -> str:
@@ -109,58 +154,162 @@ def _default(value: object) -> str:
 
 
 def _hooks() -> str:
+    every = {name: text for package in PACKAGES.values() for name, text in package.hooks.items()}
     return "\n".join(
         f"| `{name}` | `{', '.join(SIGNATURES.get(name, ('default',)))}` | {text} |"
-        for name, text in sorted(WEB.hooks.items())
+        for name, text in sorted(every.items())
     )
 
 
-def web() -> str:
-    """Every table of the web package."""
-    settings = WebSettings(enable_consent=True, enable_cwv=True)
-    parts = [WEB_INTRO]
-    for member in WEB.enabled_models(settings):
-        columns = member.columns_for(settings)
-        assert columns is not None
-        parts.append(_table(member.full_name, member.description, member.key, columns))
-    base: tuple[tuple[str, str, Columns, str], ...] = (
-        ("incremental_manifest", "How far every model has come.", MANIFEST, "model"),
-        (
-            "base_sessions_lifecycle_manifest",
-            "Every session's start and end.",
-            Base().lifecycle,
-            "session_id",
-        ),
-        (
-            "base_quarantined_sessions",
-            "Sessions that take in no more events.",
-            Base().quarantine,
-            "session_id",
-        ),
-    )
-    for name, text, columns, key in base:
-        parts.append(_table(WEB.prefix + name, text, (key,), columns))
-    return "\n".join(parts)
-
-
-def _table(name: str, text: str, key: tuple[str, ...], columns: Columns) -> str:
-    rows = [
-        f"| {number} | `{column}` | {kind} |"
-        for number, (column, kind) in enumerate(columns.items(), 1)
+def tables_of(package: Package) -> list[Table]:
+    """Every table that the package can make, with every column that an option can add."""
+    everything = _settings(package, *_enabling(package))
+    return [
+        _described(package, member, everything)
+        for member in package.enabled_models(everything)
+        if member.kind != "this_run"
     ]
-    head = [f"## {name}\n", f"{text} Key: {', '.join(f'`{part}`' for part in key)}.\n"]
-    return "\n".join([*head, "| # | column | type |", "|---|---|---|", *rows, ""])
+
+
+def state_tables() -> list[Table]:
+    """The tables in which windrow remembers."""
+    return [
+        Table(
+            "snowplow_<package>_incremental_manifest",
+            "How far every model has come.",
+            "one row per model",
+            ("model",),
+            MANIFEST,
+        ),
+        Table(
+            "snowplow_<package>_base_sessions_lifecycle_manifest",
+            "Every session's start and end.",
+            "one row per session",
+            ("session_id",),
+            Base().lifecycle,
+            date="start_tstamp",
+            partition=("start_tstamp_date",),
+        ),
+        Table(
+            "snowplow_<package>_base_quarantined_sessions",
+            "Sessions that take in no more events.",
+            "one row per quarantined session",
+            ("session_id",),
+            Base().quarantine,
+        ),
+        Table(
+            "windrow_runs",
+            "The run ledger: how every run ended.",
+            "one row per finished run",
+            ("run_id",),
+            LEDGER,
+            partition=("package",),
+        ),
+        Table(
+            "windrow_leases",
+            "Who holds each package, and what its run intends.",
+            "one row per package",
+            ("package",),
+            LEASES,
+        ),
+    ]
+
+
+def _enabling(package: Package) -> list[str]:
+    fields = SETTINGS[package.name].model_fields
+    return [name for name in fields if name.startswith("enable_")]
+
+
+def _settings(package: Package, *options: str) -> PackageSettings:
+    """The package's settings with the named options on, and all that adds columns."""
+    extra = OPTIONAL_COLUMNS.get(package.name, {})
+    return SETTINGS[package.name].model_validate({**dict.fromkeys(options, True), **extra})
+
+
+def _described(package: Package, member: Model, settings: PackageSettings) -> Table:
+    columns = member.columns_for(settings) or {}
+    # The schema does not matter for the layout.
+    destination = Destination(TableName("", member.full_name), member.key, member.date)
+    return Table(
+        member.full_name,
+        member.description,
+        member.grain,
+        member.key,
+        columns,
+        date=member.date,
+        partition=destination.partition(columns),
+        is_rebuilt=member.kind == "rebuilt",
+        options=_options_of(package, member),
+    )
+
+
+def _options_of(package: Package, member: Model) -> list[str]:
+    """The options that, each by itself, make the model one of the package's."""
+
+    def has_it(*options: str) -> bool:
+        models = package.enabled_models(_settings(package, *options))
+        return any(other.name == member.name for other in models)
+
+    return [] if has_it() else [option for option in _enabling(package) if has_it(option)]
+
+
+def page(intro: str, tables: Iterable[Table]) -> str:
+    """A page of tables."""
+    return "\n".join([intro, *(_section(table) for table in tables)])
+
+
+def _section(table: Table) -> str:
+    facts = {
+        "Grain": table.grain,
+        "Key": _code(table.key),
+        "Date column": _code([table.date]) if table.date else "",
+        "Layout": f"partitioned by {_code(table.partition)}" if table.partition else "",
+        "Made": "anew in every run" if table.is_rebuilt else "",
+        "Only with": _code(table.options),
+    }
+    rows = [
+        f"| `{name}` | `{type_}` | {rule_of(type_).replace('|', chr(92) + '|')} |"
+        for name, type_ in table.columns.items()
+    ]
+    return "\n".join(
+        [
+            f"## {_code([table.name])}\n",
+            f"{table.description}\n",
+            *(f"- {name}: {text}" for name, text in facts.items() if text),
+            "",
+            "| column | type | rule |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page, by its file."""
+    return {
+        DOCS / "configuration.md": configuration(),
+        DOCS / "state.md": page(STATE_INTRO, state_tables()),
+        **{
+            DOCS / f"{name}.md": page(PACKAGE_INTRO.format(name=name), tables_of(package))
+            for name, package in PACKAGES.items()
+        },
+    }
 
 
 def main() -> int:
     """Write the pages, or tell whether they are up to date."""
-    pages = {DOCS / "configuration.md": configuration(), DOCS / "web.md": web()}
-    stale = [path for path, text in pages.items() if not path.exists() or path.read_text() != text]
+    texts = pages()
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         sys.stderr.writelines(f"{path} is stale: run tools/docs/build.py\n" for path in stale)
         return 1 if stale else 0
     for path in stale:
-        path.write_text(pages[path])
+        path.write_text(texts[path])
     return 0
 
 

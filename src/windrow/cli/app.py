@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from windrow import __version__
 from windrow.cli.call import as_command
-from windrow.cli.looks import doctor, ls, status
+from windrow.cli.looks import check, doctor, ls, status
+from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
 from windrow.report.documents import error_document
@@ -23,10 +24,15 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "init": init,
     "plan": plan,
     "run": run,
+    "rerun": rerun,
+    "test": check,
     "status": status,
     "ls": ls,
     "generate": generate,
     "doctor": doctor,
+    "unlock": unlock,
+    "rollback": rollback,
+    "maintain": maintain,
 }
 
 

@@ -1,15 +1,32 @@
-"""Commands that look and write nothing that stays: status, ls, doctor."""
+"""Commands that look and write nothing that stays: test, status, ls, doctor."""
 
 from __future__ import annotations
 
 from windrow import doctor as examination
 from windrow.cli.call import ProjectCall
-from windrow.cli.runs import Exclude, Now, Package, Select
+from windrow.cli.runs import Exclude, Now, Package, Select, check_selection
 from windrow.cli.values import joined, parsed_now
+from windrow.report.checks import reports_document, reports_text
 from windrow.report.documents import checks_document, models_document, statuses_document
 from windrow.report.text import check_text, models_text, statuses_text
 from windrow.selection import select as selected
 from windrow.steps import Step
+
+
+def check(
+    call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
+) -> int:
+    """Check the rows that the last run wrote: keys, nulls, values. Writes nothing."""
+    project = call.project()
+    packages = call.packages(project, package)
+    check_selection(project, packages, select, exclude)
+    call.start_spark(project)
+    call.progress(Step("checks", "started", detail="Looking at the rows of the last run"))
+    reports = [
+        project.test(name, select=joined(select), exclude=joined(exclude)) for name in packages
+    ]
+    call.report(reports_document(reports), reports_text(reports))
+    return int(any(report.has_failed for report in reports))
 
 
 def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
@@ -40,10 +57,10 @@ def ls(
 def doctor(call: ProjectCall) -> int:
     """Find out whether the project can run here, and what to do if not."""
     found = []
-    for check in examination.checks(call.project):
-        found.append(check)
+    for seen in examination.checks(call.project):
+        found.append(seen)
         if not call.json:
-            call.console.print(check_text(check), soft_wrap=True)
+            call.console.print(check_text(seen), soft_wrap=True)
     if call.json:
         call.report(checks_document(found), "")
-    return max((check.exit_code for check in found), default=0)
+    return max((seen.exit_code for seen in found), default=0)

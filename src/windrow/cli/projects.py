@@ -41,6 +41,20 @@ class FileFormat(StrEnum):
     json = "json"
 
 
+class DemoPackage(StrEnum):
+    """Packages that the demo can show."""
+
+    web = "web"
+    mobile = "mobile"
+
+
+class Platform(StrEnum):
+    """Whose events are made: a website's or an application's."""
+
+    web = "web"
+    mob = "mob"
+
+
 # --- init ------------------------------------------------------------------------------------
 
 
@@ -99,6 +113,10 @@ def generate(
         list[str] | None,
         typer.Option(help=f"Add one of: {', '.join(ALL_CASES)}. May be given several times."),
     ] = None,
+    platform: Annotated[
+        list[Platform] | None,
+        typer.Option(help="Of a website or an application; may be given twice for both."),
+    ] = None,
     output: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("events"),
     format: Annotated[FileFormat, typer.Option(help="How to write them.")] = FileFormat.parquet,
 ) -> int:
@@ -111,6 +129,7 @@ def generate(
         events_per_day=events_per_day,
         seed=seed,
         hard_cases=hard_cases or tuple(hard_case or ()),
+        platforms=tuple(dict.fromkeys(it.value for it in platform or [Platform.web])),
     )
     spark = _spark_for_events(call, format)
     call.progress(Step("generate", "started", detail=f"Writing events to {output}"))
@@ -162,6 +181,7 @@ class DemoCall(Call):
     """A call of the demo: it runs models, in a project of its own making."""
 
     interruption = RunCall.interruption
+    package = "web"
 
     def begin_day(self, clock: datetime, arrived: int, late: int) -> None:
         """Say which run follows, and what it finds."""
@@ -172,7 +192,7 @@ class DemoCall(Call):
 
     def tell(self, text: str) -> None:
         """A heading between the steps."""
-        self.progress.begin("web", text)
+        self.progress.begin(self.package, text)
 
 
 def demo(
@@ -183,10 +203,14 @@ def demo(
     format: Annotated[TableFormat, typer.Option(help="The format of the tables.")] = (
         TableFormat.delta
     ),
+    package: Annotated[DemoPackage, typer.Option(help="A website, or an application.")] = (
+        DemoPackage.web
+    ),
 ) -> int:
     """See windrow work: synthetic events of a shop's week, run day by day, and what they tell."""
     began = time.monotonic()
-    demos.make_project(folder, format.value)
+    call.package = package.value
+    demos.make_project(folder, format.value, package.value)
     call.tell(f"A project in {folder}/")
     project = Project.load(folder, spark=call.spark, announce=call.announce)
 
@@ -195,7 +219,7 @@ def demo(
     call.progress(Step("Spark", "done", seconds=time.monotonic() - began))
     call.progress(Step("events", "started", detail="Making five days of events"))
     generating = time.monotonic()
-    deliveries = demos.generate_events(spark, folder)
+    deliveries = demos.generate_events(spark, folder, package.value)
     made = sum(delivery.events for delivery in deliveries)
     call.progress(Step("events", "done", rows=made, seconds=time.monotonic() - generating))
 

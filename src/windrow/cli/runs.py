@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,56 +38,50 @@ def run(
     full_refresh: Annotated[
         bool, typer.Option("--full-refresh", help="Empty the models' tables and begin anew.")
     ] = False,
+    refresh_manifests: Annotated[
+        bool,
+        typer.Option(
+            "--refresh-manifests", help="Begin anew, but leave rows until they are replaced."
+        ),
+    ] = False,
     until_caught_up: Annotated[
         bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
     ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
     project = call.project()
     packages = call.packages(project, package)
-    _check_selection(project, packages, select, exclude)
+    check_selection(project, packages, select, exclude)
     call.start_spark(project)
     results: dict[str, Sequence[RunResult]] = {}
     for name in packages:
         call.progress.begin(name, title(name, project.target.name))
         results[name] = _runs(
-            call, project, name, clock, select, exclude, full_refresh, until_caught_up
+            call,
+            project,
+            name,
+            until_caught_up,
+            now=clock,
+            select=joined(select),
+            exclude=joined(exclude),
+            full_refresh=full_refresh,
+            refresh_manifests=refresh_manifests,
+            check=check,
         )
     call.report(runs_document(results), runs_text(results))
     return int(any(result.has_failed for runs in results.values() for result in runs))
 
 
 def _runs(
-    call: RunCall,
-    project: Project,
-    package: str,
-    now: datetime,
-    select: list[str] | None,
-    exclude: list[str] | None,
-    full_refresh: bool,
-    until_caught_up: bool,
+    call: RunCall, project: Project, package: str, until_caught_up: bool, **options: Any
 ) -> Sequence[RunResult]:
-    chosen, left_out = joined(select), joined(exclude)
     if until_caught_up:
-        return project.run_until_caught_up(
-            package,
-            now=now,
-            select=chosen,
-            exclude=left_out,
-            full_refresh=full_refresh,
-            listener=call.progress,
-        )
-    return [
-        project.run(
-            package,
-            now=now,
-            select=chosen,
-            exclude=left_out,
-            full_refresh=full_refresh,
-            listener=call.progress,
-        )
-    ]
+        return project.run_until_caught_up(package, listener=call.progress, **options)
+    return [project.run(package, listener=call.progress, **options)]
 
 
 def plan(
@@ -102,7 +95,7 @@ def plan(
     clock = parsed_now(now)
     project = call.project()
     packages = call.packages(project, package)
-    _check_selection(project, packages, select, exclude)
+    check_selection(project, packages, select, exclude)
     call.start_spark(project)
     plans: list[Plan] = [
         project.plan(name, now=clock, select=joined(select), exclude=joined(exclude))
@@ -112,7 +105,7 @@ def plan(
     return 0
 
 
-def _check_selection(
+def check_selection(
     project: Project, packages: list[str], select: list[str] | None, exclude: list[str] | None
 ) -> None:
     """Find a mistake in the selection before Spark starts, which takes a while."""

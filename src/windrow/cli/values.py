@@ -42,13 +42,16 @@ def _json_or_yaml(text: str) -> Any:
 
 def parsed_now(text: str | None) -> datetime:
     """The clock of a run: --now, whose zone is UTC unless it names one, or the time it is."""
-    if text is None:
-        return datetime.now(UTC)
+    return datetime.now(UTC) if text is None else parsed_time("--now", text)
+
+
+def parsed_time(option: str, text: str) -> datetime:
+    """A day or a time that an option names; UTC unless it says otherwise."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise UsageError(
-            f"--now is '{text}', expected a time like 2024-03-05, 2024-03-05T18:00:00 (UTC) or "
+            f"{option} is '{text}', expected a time like 2024-03-05, 2024-03-05T18:00:00 (UTC) or "
             "2024-03-05T18:00:00+02:00."
         ) from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,9 +1,11 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
-from windrow.config.ecommerce import EcommerceSettings, Passthrough
+from windrow.config.ecommerce import EcommerceSettings
 from windrow.config.events import EventsSource
+from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
+from windrow.config.mobile import MobileSettings
 from windrow.config.options import PackageSettings
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import InvalidConfigError, Problem
@@ -15,12 +17,14 @@ from windrow.config.web import ConversionEvent, ReferenceLists, WebSettings
 __all__ = [
     "ATOMIC",
     "PACKAGES",
+    "Aggregation",
     "Config",
     "ConversionEvent",
     "EcommerceSettings",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
+    "MobileSettings",
     "PackageSettings",
     "Passthrough",
     "Problem",

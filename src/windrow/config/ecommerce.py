@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from windrow.config.fields import Count, Frozen, Identifier, Positive, Text, Texts, one_as_many
+from windrow.config.extras import Passthrough, Passthroughs
+from windrow.config.fields import Count, Identifier, Positive, Text, Texts
 from windrow.config.options import PackageSettings
 
 _OTHER_SPELLINGS = {
@@ -14,29 +15,6 @@ _OTHER_SPELLINGS = {
     for name in ("cart", "checkout", "product", "session", "transaction")
 }
 """Options under the names that the SQL package declares -> those that it reads."""
-
-
-class Passthrough(Frozen):
-    """A column that rows get from their event: one of its columns, or an expression over them."""
-
-    sql: Text = Field(description="SQL expression over the columns of an event.")
-    alias: Identifier = Field(description="Name of the column it becomes.")
-
-
-def _column_if_text(value: Any) -> Any:
-    return {"sql": value, "alias": value} if isinstance(value, str) else value
-
-
-Passthroughs = Annotated[
-    tuple[
-        Annotated[
-            Passthrough,
-            BeforeValidator(_column_if_text, json_schema_input_type=Passthrough | Identifier),
-        ],
-        ...,
-    ],
-    BeforeValidator(one_as_many),
-]
 
 
 def _passthroughs(of: str) -> Any:

@@ -25,6 +25,11 @@ from windrow.config.secrets import SecretText, redacted
 from windrow.config.substitution import Variable
 
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
+LAYOUT_KEY = (
+    r"^([A-Za-z_][A-Za-z0-9_]*"
+    r"|(years|months|days|hours)\( *[A-Za-z_][A-Za-z0-9_]* *\)"
+    r"|(bucket|truncate)\( *[1-9][0-9]{0,8} *, *[A-Za-z_][A-Za-z0-9_]* *\))$"
+)
 TABLE_NAME = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 
 
@@ -86,6 +91,12 @@ def _identifier(text: str) -> str:
     return text
 
 
+def _layout_key(text: str) -> str:
+    if re.fullmatch(LAYOUT_KEY, text) is None:
+        raise ValueError("a column, or on Iceberg a transform such as days(x) or bucket(16, x)")
+    return text
+
+
 def _table_name(text: str) -> str:
     if re.fullmatch(TABLE_NAME, text) is None:
         raise ValueError("a table name such as atomic.events or catalog.atomic.events")
@@ -140,6 +151,9 @@ def _number(value: object) -> object:
 Text = Annotated[str, Field(min_length=1)]
 Identifier = Annotated[
     str, AfterValidator(_identifier), Field(json_schema_extra={"pattern": IDENTIFIER})
+]
+LayoutKey = Annotated[
+    str, AfterValidator(_layout_key), Field(json_schema_extra={"pattern": LAYOUT_KEY})
 ]
 NamePart = Annotated[
     str, AfterValidator(_name_part), Field(json_schema_extra={"pattern": r"^[A-Za-z0-9_-]+$"})

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from windrow.config.options import IGNORED_OPTIONS, PackageSettings
-from windrow.config.overrides import Options, options_in, vars_by_package
+from windrow.config.overrides import (
+    PREFIX,
+    Options,
+    known_options,
+    options_in,
+    vars_by_package,
+)
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import (
     InvalidConfigError,
@@ -48,6 +54,7 @@ def load(
     project_dir = project_dir.absolute()
     tree = _read(project_dir / FILE_NAME, target, environ)
     blocks, problems = _package_blocks(tree.pop("packages", None))
+    problems += _out_of_place(tree)
     file, file_problems = check(ProjectFile, tree, lambda path: (FILE_NAME, path))
     problems += file_problems
 
@@ -120,6 +127,22 @@ def _package_blocks(blocks: Any) -> tuple[dict[str, Options], list[Problem]]:
             known[package], misspelt = options_in(block or {}, FILE_NAME, path)
             problems += misspelt
     return known, problems
+
+
+def _out_of_place(tree: dict[Any, Any]) -> list[Problem]:
+    """Take dbt's `vars:` block, and options that stand at the top, out of the tree."""
+    problems = []
+    for key in [key for key in tree if key not in ProjectFile.model_fields]:
+        name = str(key).removeprefix(PREFIX)
+        owner = next((package for package in PACKAGES if name in known_options(package)), None)
+        if key == "vars":
+            hint = f" Options stand under their package, e.g. packages.web; {PREFIX} may stay."
+        elif owner is not None:
+            hint = f" It is an option of a package: packages.{owner}.{key}."
+        else:
+            continue
+        problems.append(problem(FILE_NAME, (key,), tree.pop(key), "", hint))
+    return problems
 
 
 def _settings(package: str, options: Options) -> tuple[PackageSettings | None, list[Problem]]:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from windrow.config.events import EventsSourceOrTable
+from windrow.config.extras import Aggregations, Passthroughs
 from windrow.config.fields import (
     TABLE_NAME,
     Count,
@@ -20,6 +21,7 @@ from windrow.config.fields import (
     Frozen,
     Identifier,
     IsoDate,
+    LayoutKey,
     NamePart,
     Positive,
     Text,
@@ -52,6 +54,13 @@ IGNORED_OPTIONS = frozenset(
         "context_web_page",
         "context_mobile_session",
         "context_screen",
+        "session_context",
+        "mobile_context",
+        "geolocation_context",
+        "application_context",
+        "screen_context",
+        "app_errors_table",
+        "screen_view_events",
     }
 )
 """Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""
@@ -59,6 +68,7 @@ IGNORED_OPTIONS = frozenset(
 NOT_IN_FINGERPRINT = frozenset(
     {
         "lease_minutes",
+        "replay",
         "has_log_enabled",
         "backfill_limit_days",
         "models_to_run",
@@ -126,11 +136,21 @@ class PackageSettings(Frozen):
     user_sql: Text | None = Field(
         default=None, description="SQL expression over an event `e` that gives its user id."
     )
+    passthrough: dict[Identifier, Passthroughs] = Field(
+        default={}, description="Columns of your own carried into tables, by table."
+    )
+    aggregations: dict[Identifier, Aggregations] = Field(
+        default={}, description="Columns of your own that count or sum up, by table."
+    )
     models_to_run: str = Field(
         default="", description="Names of the models to run, separated by spaces."
     )
     models_to_remove: Texts = Field(
         default=(), description="Models to take out of the manifest when the run starts."
+    )
+    replay: Literal["beside", "exclusive"] = Field(
+        default="beside",
+        description="Whether models that lag catch up `beside` the others, which go on, or not.",
     )
     has_log_enabled: bool = Field(default=True, description="Log what each run decides and does.")
     compat: bool = Field(
@@ -141,8 +161,9 @@ class PackageSettings(Frozen):
     )
     enabled: bool = Field(default=True, description="Run this package.")
     disabled_models: Texts = Field(default=(), description="Models of this package that never run.")
-    cluster_by: dict[Identifier, list[Identifier]] = Field(
-        default={}, description="Clustering columns by table name."
+    cluster_by: dict[Identifier, list[LayoutKey]] = Field(
+        default={},
+        description="What tables are laid out by: dates partition, others cluster; [] is nothing.",
     )
     lease_minutes: Positive = Field(
         default=10, description="Minutes without a sign of life after which a run's lock lapses."

@@ -17,7 +17,7 @@ LOADED_EVERY_MS = 300_000
 
 COLUMN_TYPES = STANDARD_COLUMNS | {column.name: column.type for column in ENTITY_COLUMNS}
 
-# What the base layer and the web package read, and what tells events apart.
+# What the base layer and the packages read, and what tells events apart.
 NEEDED_COLUMNS = (
     {
         name
@@ -30,6 +30,7 @@ NEEDED_COLUMNS = (
     | {"etl_tstamp", "load_tstamp", "app_id", "platform", "user_id", "network_userid"}
     | {"user_ipaddress", "useragent", "os_timezone", "dvce_screenwidth", "dvce_screenheight"}
     | {f"br_{name}" for name in ("lang", "renderengine", "viewwidth", "viewheight", "colordepth")}
+    | {"name_tracker", "v_tracker"}
     | {"se_category", "se_action", "tr_orderid", "tr_total", "tr_currency"}
     | {column.name for column in ENTITY_COLUMNS}
 )

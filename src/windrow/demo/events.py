@@ -6,9 +6,10 @@ write(generate(spark, options), "events")
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import reduce
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.demo.activity import events_of, page_views
+from windrow.demo.apps import app_events_of, as_app_rows
 from windrow.demo.channels import channel_of
 from windrow.demo.devices import device_of
 from windrow.demo.draws import between, draw, key, uuid
@@ -32,13 +34,18 @@ EVENTS_PER_SLICE = 100_000
 
 ACCOUNT_SHARE = 0.3
 
+WEBSITES, APPS = "web", "mob"
+PLATFORMS = (WEBSITES, APPS)
+_SEED_OF_APPS = 1_000_003
+
 
 @dataclass(frozen=True)
 class GenerateOptions:
     """What to generate. `hard_cases` is all of them, none, or the names of some (`ALL_CASES`).
 
-    A session belongs to the day it starts on, and each day has exactly `events_per_day` events
-    before hard cases add to them. A day is the same however many are generated together.
+    A session belongs to the day it starts on, and on each platform each day has exactly
+    `events_per_day` events before hard cases add to them. A day is the same however many are
+    generated together.
     """
 
     start: date
@@ -48,6 +55,7 @@ class GenerateOptions:
     hard_cases: bool | Collection[str] = False
     site: str = "https://shop.example"
     columns: Literal["all", "needed"] = "all"
+    platforms: Sequence[str] = (WEBSITES,)
 
     def __post_init__(self) -> None:
         for name in ("days", "events_per_day"):
@@ -55,6 +63,9 @@ class GenerateOptions:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 1.")
         if urlsplit(self.site).scheme not in ("http", "https"):
             raise UsageError(f"site is '{self.site}'; it must start with http:// or https://.")
+        if not self.platforms or not set(self.platforms) <= set(PLATFORMS):
+            found = ", ".join(self.platforms) or "none"
+            raise UsageError(f"platforms are {found}; expected some of {', '.join(PLATFORMS)}.")
         for case in self.asked_cases:
             if case not in ALL_CASES:
                 known, hint = ", ".join(ALL_CASES), did_you_mean(case, ALL_CASES)
@@ -70,16 +81,26 @@ class GenerateOptions:
 
 def generate(spark: SparkSession, options: GenerateOptions) -> DataFrame:
     """The events asked for: the standard columns, then the entities."""
-    described_sessions = _sessions(spark, options).withColumns(_session_columns())
-    named_events = events_of(page_views(described_sessions, options.site))
-    events = event_rows(named_events, options.site)
-
-    for name, apply in HARD_CASES.items():
-        if name in options.asked_cases:
-            events = events.transform(apply)
+    sources = [_events_of(spark, options, platform) for platform in options.platforms]
+    events = reduce(DataFrame.unionByName, sources)
     if options.columns == "needed":
         events = events.select(*[name for name in COLUMN_TYPES if name in NEEDED_COLUMNS])
     return events
+
+
+def _events_of(spark: SparkSession, options: GenerateOptions, platform: str) -> DataFrame:
+    """The events of the website, or of the application, whose visitors are others."""
+    is_app = platform == APPS
+    seed = options.seed + _SEED_OF_APPS if is_app else options.seed
+    described_sessions = _sessions(spark, options, seed).withColumns(_session_columns())
+    named_events = events_of(page_views(described_sessions, options.site))
+    if is_app:
+        named_events = app_events_of(named_events)
+    events = event_rows(named_events, options.site)
+    for name, apply in HARD_CASES.items():
+        if name in options.asked_cases:
+            events = events.transform(apply)
+    return as_app_rows(events) if is_app else events
 
 
 def split_arrivals(events: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -104,18 +125,18 @@ def write(
     ordered.write.partitionBy("load_tstamp_date").format(format).mode(mode).save(path)
 
 
-def _sessions(spark: SparkSession, options: GenerateOptions) -> DataFrame:
+def _sessions(spark: SparkSession, options: GenerateOptions, seed: int) -> DataFrame:
     first_day = (options.start - date(1970, 1, 1)) // timedelta(days=1)
     rows = sessions(
         spark,
         first_day=first_day,
         days=options.days,
         events_per_day=options.events_per_day,
-        seed=options.seed,
+        seed=seed,
     ).withColumn("is_endless", F.lit(False))
     if ENDLESS_SESSIONS in options.asked_cases:
         endless = endless_sessions(
-            spark, first_day=first_day, days=options.days, seed=options.seed
+            spark, first_day=first_day, days=options.days, seed=seed
         ).withColumn("is_endless", F.lit(True))
         rows = rows.unionByName(endless)
 

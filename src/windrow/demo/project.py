@@ -11,7 +11,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.demo.events import GenerateOptions, generate, write
+from windrow.demo.app_answers import AppAnswers, app_answers
+from windrow.demo.events import APPS, WEBSITES, GenerateOptions, generate, write
 from windrow.demo.hard_cases import LATE_LOAD_HOURS
 from windrow.errors import UsageError
 from windrow.project import Project
@@ -81,8 +82,6 @@ class Answers:
     channels: tuple[Channel, ...]
     total: Channel
     pages: tuple[Page, ...]
-    quarantined: int
-    table_rows: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,9 @@ class DemoResult:
     folder: Path
     format: str
     runs: tuple[DemoRun, ...]
-    answers: Answers
+    answers: Answers | AppAnswers
+    quarantined: int
+    table_rows: dict[str, int]
     outstanding: int
     """Events that arrived after the last run."""
 
@@ -107,7 +108,7 @@ class DemoResult:
         return CLOCKS[-1] + timedelta(days=5)
 
 
-def make_project(folder: Path, format: str) -> None:
+def make_project(folder: Path, format: str, package: str) -> None:
     """The demo's project in the folder: a new one, or the one of last time without its tables."""
     if folder.exists() and any(folder.iterdir()) and not (folder / MARKER).exists():
         raise UsageError(
@@ -119,10 +120,10 @@ def make_project(folder: Path, format: str) -> None:
     marker = folder / MARKER
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.write_text("Made by `windrow demo`, which may remove warehouse and events again.\n")
-    write_files(folder, demo_files(format), replace=frozenset({"windrow.yml"}))
+    write_files(folder, demo_files(format, package), replace=frozenset({"windrow.yml"}))
 
 
-def generate_events(spark: SparkSession, folder: Path) -> list[Delivery]:
+def generate_events(spark: SparkSession, folder: Path, package: str) -> list[Delivery]:
     """Make all events and keep them back, in a folder for each day on which they will arrive."""
     options = GenerateOptions(
         start=START,
@@ -131,6 +132,7 @@ def generate_events(spark: SparkSession, folder: Path) -> list[Delivery]:
         seed=7,
         hard_cases=True,
         columns="needed",
+        platforms=(APPS,) if package == "mobile" else (WEBSITES,),
     )
     underway = str(folder / UNDERWAY)
     write(generate(spark, options), underway)
@@ -163,12 +165,13 @@ def run_days(
     listener: Listener,
 ) -> list[DemoRun]:
     """Deliver and run, day by day; `begin` is told the clock, what arrived and how much late."""
+    (package,) = project.package_names()
     runs = []
     for clock in CLOCKS:
         new = deliver(project.config.project_dir, deliveries, clock)
         arrived, late = sum(it.events for it in new), sum(it.late for it in new)
         begin(clock, arrived, late)
-        result = project.run("web", now=clock, listener=listener)
+        result = project.run(package, now=clock, listener=listener)
         runs.append(DemoRun(clock, arrived, late, result))
         if result.has_failed:
             break
@@ -178,15 +181,28 @@ def run_days(
 def finish(project: Project, deliveries: Sequence[Delivery], runs: Sequence[DemoRun]) -> DemoResult:
     """Let the rest arrive, and ask the tables."""
     folder = project.config.project_dir
+    (package,) = project.package_names()
+    ws = project.workspace(package)
     rest = deliver(folder, deliveries, datetime(9999, 1, 1, tzinfo=UTC))
     shutil.rmtree(folder / UNDERWAY, ignore_errors=True)
+    quarantined = ws.quarantined_sessions()
     return DemoResult(
         folder=folder,
         format=project.target.format,
         runs=tuple(runs),
-        answers=answers(project.workspace("web")),
+        answers=app_answers(ws) if package == "mobile" else answers(ws),
+        quarantined=0 if quarantined is None else quarantined.count(),
+        table_rows=_table_rows(ws),
         outstanding=sum(delivery.events for delivery in rest),
     )
+
+
+def _table_rows(ws: Workspace) -> dict[str, int]:
+    return {
+        member.full_name: ws.tables.read(ws.table(member)).count()
+        for member in ws.models
+        if ws.tables.exists(ws.table(member))
+    }
 
 
 def answers(ws: Workspace) -> Answers:
@@ -198,12 +214,6 @@ def answers(ws: Workspace) -> Answers:
         channels=tuple(sorted(channels, key=lambda channel: (-channel.sessions, channel.name))),
         total=_channels(sessions.groupBy(F.lit("all").alias("default_channel_group")))[0],
         pages=_top_pages(page_views),
-        quarantined=ws.tables.read(ws.quarantine).count(),
-        table_rows={
-            member.full_name: ws.tables.read(ws.table(member)).count()
-            for member in ws.models
-            if ws.tables.exists(ws.table(member))
-        },
     )
 
 

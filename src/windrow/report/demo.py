@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from windrow.demo.app_answers import AppAnswers
 from windrow.demo.project import Answers, Channel, DemoResult
 from windrow.report import words
 from windrow.report.documents import Document, moment, run_document
@@ -32,14 +33,25 @@ def demo_document(result: DemoResult, seconds: float) -> Document:
             for run in result.runs
         ],
         "answers": {
-            "total": vars(found.total),
-            "channels": [vars(channel) for channel in found.channels],
-            "pages": [vars(page) for page in found.pages],
-            "quarantined": found.quarantined,
-            "table_rows": dict(found.table_rows),
+            **_answers_document(found),
+            "quarantined": result.quarantined,
+            "table_rows": dict(result.table_rows),
         },
         "outstanding": result.outstanding,
         "seconds": round(seconds, 3),
+    }
+
+
+def _answers_document(found: Answers | AppAnswers) -> Document:
+    if isinstance(found, AppAnswers):
+        return {
+            "devices": [vars(device) for device in found.devices],
+            "screens": [vars(screen) for screen in found.screens],
+        }
+    return {
+        "total": vars(found.total),
+        "channels": [vars(channel) for channel in found.channels],
+        "pages": [vars(page) for page in found.pages],
     }
 
 
@@ -47,8 +59,7 @@ def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableTyp
     """The answers, the runs behind them, and what to try next; `folder` as the user wrote it."""
     found = result.answers
     return Group(
-        *_titled("Where visitors came from", _channels(found)),
-        *_titled("The pages they saw most", _pages(found)),
+        *_answers(found),
         *_titled("What the runs took in and left out", _runs(result)),
         *_titled("The tables", _tables(result, folder)),
         Text(),
@@ -56,6 +67,15 @@ def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableTyp
         Text(),
         *_next_steps(result, folder),
     )
+
+
+def _answers(found: Answers | AppAnswers) -> Iterator[RenderableType]:
+    if isinstance(found, AppAnswers):
+        yield from _titled("What the app runs on", _devices(found))
+        yield from _titled("The screens that were seen most", _screens(found))
+    else:
+        yield from _titled("Where visitors came from", _channels(found))
+        yield from _titled("The pages they saw most", _pages(found))
 
 
 def _titled(title: str, table: Table) -> Iterator[RenderableType]:
@@ -93,10 +113,33 @@ def _pages(found: Answers) -> Table:
     return table
 
 
+def _devices(found: AppAnswers) -> Table:
+    numbers = ("devices", "sessions", "installs", "with errors", "with fatal ones")
+    table = plain_table("system", *numbers, numbers=numbers)
+    for device in found.devices:
+        table.add_row(
+            device.system,
+            f"{device.devices:,}",
+            f"{device.sessions:,}",
+            f"{device.installs:,}",
+            words.share(device.with_errors, device.sessions),
+            words.share(device.with_fatal_errors, device.sessions),
+        )
+    return table
+
+
+def _screens(found: AppAnswers) -> Table:
+    numbers = ("screen views", "devices")
+    table = plain_table("screen", *numbers, numbers=numbers)
+    for screen in found.screens:
+        table.add_row(screen.name, f"{screen.views:,}", f"{screen.devices:,}")
+    return table
+
+
 def _runs(result: DemoResult) -> Table:
     numbers = (
         *("arrived", "late", "processed", "copies"),
-        *("no session id", "sent late", "quarantined", "took"),
+        *("no session id", "sent late", "sessions cut", "took"),
     )
     table = plain_table("run at", *numbers, numbers=numbers)
     for run in result.runs:
@@ -109,7 +152,7 @@ def _runs(result: DemoResult) -> Table:
             str(counts.get("duplicates", 0)),
             str(counts.get("window_without_session", 0)),
             str(counts.get("window_too_late", 0)),
-            str(counts.get("quarantined", 0)),
+            str(counts.get("quarantined", counts.get("capped", 0))),
             words.duration(run.result.seconds),
         )
     return table
@@ -117,7 +160,7 @@ def _runs(result: DemoResult) -> Table:
 
 def _tables(result: DemoResult, folder: Path) -> Table:
     table = plain_table("table", "rows", "where", numbers=("rows",))
-    for name, rows in result.answers.table_rows.items():
+    for name, rows in result.table_rows.items():
         table.add_row(name, f"{rows:,}", f"{folder}/warehouse/derived/{name}")
     return table
 
@@ -127,10 +170,11 @@ def _next_steps(result: DemoResult, folder: Path) -> Iterator[RenderableType]:
     yield Text(f"  cd {folder}")
     clock = f"{result.next_clock:%Y-%m-%d}"
     late = words.count(result.outstanding, "event")
+    own = "daily_screens" if isinstance(result.answers, AppAnswers) else "daily_pages"
     commands = {
         f"windrow run --now {clock}": f"take in the {late} that arrived after the last run",
         f"windrow status --now {clock}": "see where the package stands",
-        "windrow ls --select +daily_pages": "the models behind models/daily_pages.py, your own",
+        f"windrow ls --select +{own}": f"the models behind models/{own}.py, your own",
         "windrow run --full-refresh --now 2024-03-06": "begin anew, with two days of events",
     }
     width = max(map(len, commands))

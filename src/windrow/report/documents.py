@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from windrow.checks import CheckResult
 from windrow.doctor import Check
 from windrow.ledger import Lease, ModelOutcome, RunRecord
 from windrow.limits import State
+from windrow.maintain import TableUpkeep, Upkeep
 from windrow.model import Model, Stored
 from windrow.plan import Plan
+from windrow.recovery import Rollback
+from windrow.rerun import RerunPlan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.steps import Step
+from windrow.tables import Layout
 
 Document = dict[str, Any]
 
@@ -42,7 +47,21 @@ def run_document(result: RunResult) -> Document:
         "nothing_because": result.plan.nothing_because,
         "is_caught_up": result.is_caught_up,
         "undone": list(result.undone),
+        "checks": [check_document(check) for check in result.checks],
         "seconds": round(result.seconds, 3),
+        "catch_up": run_document(result.catch_up) if result.catch_up else None,
+    }
+
+
+def check_document(result: CheckResult) -> Document:
+    """One check of one table."""
+    return {
+        "table": result.table,
+        "check": result.check,
+        "severity": result.severity,
+        "outcome": result.outcome,
+        "failures": result.failures,
+        "sample": [dict(row) for row in result.sample],
     }
 
 
@@ -62,7 +81,93 @@ def _plan(plan: Plan) -> Document:
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
         "reads": vars(plan.reads) if plan.reads is not None else None,
+        "catch_up": _plan(plan.catch_up) if plan.catch_up else None,
     }
+
+
+def rerun_document(
+    plans: Iterable[RerunPlan], results: Mapping[str, Sequence[RunResult]]
+) -> Document:
+    """What `windrow rerun --json` prints: the window, its steps, and the runs that were made."""
+    return {
+        "packages": [
+            {
+                "package": plan.package,
+                "target": plan.target,
+                "from": moment(plan.first),
+                "to": moment(plan.last),
+                "models": [member.full_name for member in plan.models],
+                "beyond_window": [member.full_name for member in plan.beyond],
+                "steps_done_before": plan.done,
+                "steps": [
+                    {
+                        "lower_limit": moment(step.limits.lower),
+                        "upper_limit": moment(step.limits.upper),
+                    }
+                    for step in plan.steps
+                ],
+                "runs": [run_document(result) for result in results.get(plan.package, ())],
+            }
+            for plan in plans
+        ]
+    }
+
+
+def rollback_document(rollback: Rollback, *, is_done: bool) -> Document:
+    """What `windrow rollback --json` prints."""
+    return {
+        "package": rollback.package,
+        "target": rollback.target,
+        "run_id": rollback.run_id,
+        "is_done": is_done,
+        "runs": list(rollback.runs),
+        "tables": [
+            {"table": str(change.table), "from_version": change.now, "to_version": change.then}
+            for change in rollback.tables
+        ],
+    }
+
+
+def unlocks_document(ended: Mapping[str, str | None]) -> Document:
+    """What `windrow unlock --json` prints: the run whose lock ended, per package."""
+    return {"packages": [{"package": name, "run_id": run} for name, run in ended.items()]}
+
+
+def upkeeps_document(upkeeps: Iterable[Upkeep]) -> Document:
+    """What `windrow maintain --json` prints."""
+    return {
+        "packages": [
+            {
+                "package": upkeep.package,
+                "target": upkeep.target,
+                "run_id": upkeep.run_id,
+                "kept_since": moment(upkeep.kept_since),
+                "has_deleted": upkeep.has_deleted,
+                "undone": list(upkeep.undone),
+                "tables": [_upkeep(table) for table in upkeep.tables],
+            }
+            for upkeep in upkeeps
+        ]
+    }
+
+
+def _upkeep(upkeep: TableUpkeep) -> Document:
+    files, expiry = upkeep.compaction, upkeep.expiry
+    return {
+        "table": str(upkeep.table),
+        "layout": _layout(upkeep.layout),
+        "new_layout": _layout(upkeep.new_layout) if upkeep.new_layout else None,
+        "files_before": files.files_before if files else None,
+        "files_after": files.files_after if files else None,
+        "expired": {"count": expiry.count, "unit": expiry.unit, "is_more": expiry.is_more}
+        if expiry
+        else None,
+        "problem": upkeep.problem,
+    }
+
+
+def _layout(layout: Layout) -> Document:
+    return {"partition_by": list(layout.partition_by), "cluster_by": list(layout.cluster_by)}
 
 
 def statuses_document(statuses: Iterable[PackageStatus]) -> Document:
@@ -119,6 +224,7 @@ def _model(member: Model) -> Document:
         "kind": member.kind,
         "key": list(member.key),
         "date": member.date,
+        "grain": member.grain or None,
         "tags": list(member.tags),
         "inputs": [{"name": name, "is_stored": stored} for name, stored in inputs_of(member)],
         "path": member.path or None,

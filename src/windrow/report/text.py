@@ -17,6 +17,7 @@ from windrow.limits import State
 from windrow.model import Model
 from windrow.plan import Plan
 from windrow.report import words
+from windrow.report.check_lines import check_lines
 from windrow.report.documents import inputs_of
 from windrow.run import RunResult
 from windrow.status import PackageStatus
@@ -25,6 +26,7 @@ _LEFT_OUT = {
     "window_without_session": "without a session id",
     "window_too_late": "sent too late",
     "window_other_app": "of other applications",
+    "window_other_platform": "of other platforms",
 }
 
 
@@ -53,16 +55,18 @@ def runs_text(results: Mapping[str, Sequence[RunResult]]) -> RenderableType:
 
 
 def run_text(package: str, result: RunResult) -> RenderableType:
-    """What one run did."""
-    return Group(_run_heading(package, result), *_lines(_run_sentences(result)))
+    """What one run did, and what was done beside it for models that lag."""
+    parts = [_run_heading(package, result), *indented(_run_sentences(result))]
+    if result.catch_up is not None:
+        parts.append(run_text(f"{package}, catching up", result.catch_up))
+    return Group(*parts)
 
 
 def _run_heading(package: str, result: RunResult) -> Text:
     if result.outcome == "nothing_to_do":
         return Text(f"{package}: nothing to do", "bold")
-    how = "succeeded" if result.outcome == "succeeded" else "failed"
     heading = Text().append(f"{package}: ", "bold")
-    heading.append(how, "bold red" if result.has_failed else "bold green")
+    heading.append(result.outcome, "bold red" if result.has_failed else "bold green")
     return heading.append(f" in {words.duration(result.seconds)} (run {result.run_id})")
 
 
@@ -81,7 +85,12 @@ def _run_sentences(result: RunResult) -> Iterator[str]:
     yield from _rows_by_model(result)
     yield from _left_out(counts)
     yield from _troubles(result)
-    yield from _how_far(result)
+    if result.checks:
+        yield from check_lines(result.checks)
+    if result.outcome == "rejected":
+        yield "Nothing of this run was kept: the tables are as they were before it."
+    else:
+        yield from _how_far(result)
 
 
 def _rows_by_model(result: RunResult) -> Iterator[str]:
@@ -108,6 +117,9 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     if counts.get("quarantined"):
         sessions = words.count(counts["quarantined"], "session")
         yield f"Quarantined: {sessions}; later events of theirs are left out."
+    if counts.get("capped"):
+        sessions = words.count(counts["capped"], "session")
+        yield f"Reached their cap: {sessions}; later events of theirs are left out."
 
 
 def _troubles(result: RunResult) -> Iterator[str]:
@@ -136,7 +148,7 @@ def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *_lines(_plan_sentences(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indented(_plan_sentences(plan)))
             for plan in plans
         )
     )
@@ -153,6 +165,9 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
         f"Would run {words.count(len(plan.models), 'model')}: "
         f"{', '.join(member.name for member in plan.models)}."
     )
+    if plan.catch_up is not None:
+        yield "Beside that, for models that lag behind:"
+        yield from (f"  {sentence}" for sentence in _plan_sentences(plan.catch_up))
 
 
 def _window(plan: Plan) -> Iterator[str]:
@@ -178,7 +193,7 @@ def statuses_text(statuses: Iterable[PackageStatus]) -> RenderableType:
 def _status(status: PackageStatus) -> RenderableType:
     parts: list[RenderableType] = [
         Text(title(status.package, status.target), "bold"),
-        *_lines(_status_sentences(status)),
+        *indented(_status_sentences(status)),
     ]
     if status.last_runs:
         parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2), expand=False)]
@@ -276,5 +291,6 @@ def check_text(check: Check) -> Text:
     return Text().append(*sign).append(check.name, "bold").append(f": {check.detail}")
 
 
-def _lines(sentences: Iterable[str]) -> list[RenderableType]:
+def indented(sentences: Iterable[str]) -> list[RenderableType]:
+    """Sentences below a heading."""
     return [Padding(Text(sentence), (0, 0, 0, 2), expand=False) for sentence in sentences]

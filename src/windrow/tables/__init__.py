@@ -5,19 +5,34 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from windrow.errors import ConfigError, did_you_mean
-from windrow.tables.base import DELETED, Columns, Commit, ConflictError, TableName, Tables
+from windrow.tables.base import (
+    DELETED,
+    Columns,
+    Commit,
+    Compaction,
+    ConflictError,
+    Expiry,
+    Layout,
+    TableName,
+    Tables,
+)
 from windrow.tables.delta import DeltaTables
 from windrow.tables.iceberg import IcebergTables
+from windrow.tables.layout import layout_of
 
 __all__ = [
     "DELETED",
     "Columns",
     "Commit",
+    "Compaction",
     "ConflictError",
     "DeltaTables",
+    "Expiry",
     "IcebergTables",
+    "Layout",
     "TableName",
     "Tables",
+    "layout_of",
     "open_tables",
 ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import DataFrame
@@ -12,7 +14,10 @@ from pyspark.sql import DataFrame
 from windrow.errors import TableError
 
 Columns = Mapping[str, str]
-"""Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}."""
+"""Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}.
+
+A type that carries a rule, column("string", "Id of the session."), gives its column a comment.
+"""
 
 DELETED = "__deleted"
 """Boolean column of a frame of changes: true on a tombstone, whose key must leave the table."""
@@ -47,11 +52,52 @@ class Commit:
     rows_deleted: int | None = None
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a table's rows are laid out: keys are columns or, on Iceberg, transforms of columns."""
+
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    """Clustering columns of Delta, the sort order of writes on Iceberg."""
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How many files a table's rows lay in, and lie in now."""
+
+    files_before: int
+    files_after: int
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """What went, or would go: files that no kept version needs, or whole old versions."""
+
+    count: int
+    unit: str
+    """`file` or `version`."""
+    is_more: bool = False
+    """True when the format stopped counting there."""
+
+
 class Tables(Protocol):
-    """The tables of one target. Every method that writes makes exactly one commit."""
+    """The tables of one target.
+
+    Every method that writes rows makes exactly one commit. Those that only move rows to other
+    files (`change_layout`, `compact`, `expire`) may make several; no reader sees other rows.
+    """
+
+    @property
+    def format(self) -> str:
+        """`delta` or `iceberg`."""
+        ...
 
     def identifier(self, table: TableName) -> str:
         """The quoted name under which Spark SQL finds the table."""
+        ...
+
+    def folder(self, schema: str) -> Path | None:
+        """The schema's folder, when it is one of this machine; None when it lies elsewhere."""
         ...
 
     def exists(self, table: TableName) -> bool: ...
@@ -70,13 +116,13 @@ class Tables(Protocol):
         columns: Columns,
         *,
         partition_by: Sequence[str] = (),
-        comments: Mapping[str, str] | None = None,
+        cluster_by: Sequence[str] = (),
     ) -> None:
-        """Create an empty table unless it exists. `comments` are column comments."""
+        """Create an empty table unless it exists; the columns' rules become their comments."""
         ...
 
     def add_columns(self, table: TableName, columns: Columns) -> None:
-        """Append columns to the table; they are null in the rows stored before."""
+        """Append columns, with comments, to the table; in the rows stored before they are null."""
         ...
 
     def append(self, table: TableName, rows: DataFrame) -> None:
@@ -124,6 +170,26 @@ class Tables(Protocol):
         ...
 
     def drop(self, table: TableName) -> None: ...
+
+    def layout(self, table: TableName) -> Layout:
+        """How the table is laid out now."""
+        ...
+
+    def change_layout(self, table: TableName, layout: Layout) -> None:
+        """Lay all rows out anew; columns, comments, properties and rows stay."""
+        ...
+
+    def compact(self, table: TableName) -> Compaction:
+        """Bring small files together, in the table's layout."""
+        ...
+
+    def expire(self, table: TableName, older_than: datetime, *, delete: bool) -> Expiry:
+        """Give up what only versions need that were replaced before a moment.
+
+        Whatever the table was at any moment since then can still be read and restored. Without
+        `delete`, only says what would go.
+        """
+        ...
 
     @contextmanager
     def commits_of(self, run_id: str) -> Iterator[None]:

@@ -5,20 +5,33 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, Row
 
 from windrow.tables import sql
-from windrow.tables.base import Columns, Commit, TableName
-from windrow.tables.place import Place
+from windrow.tables.base import (
+    Columns,
+    Commit,
+    Compaction,
+    ConflictError,
+    Expiry,
+    Layout,
+    TableName,
+)
+from windrow.tables.layout import keys_sql
 from windrow.tables.refusals import refusals
 from windrow.tables.sql_tables import SqlTables, count, number, with_columns
 
 # Delta keeps min and max of this many leading columns unless told which ones.
 INDEXED_BY_DEFAULT = 32
 MOST_INDEXED_IDS = 16
+STATISTICS = "delta.dataSkippingStatsColumns"
+INDEXED = "delta.dataSkippingNumIndexedCols"
+MOST_LISTED_BY_VACUUM = 1000
+LISTING_TASKS = "16"
 TIME_TYPES = {"timestamp", "timestamp_ntz", "date"}
 ID_TYPES = {"string", "int", "bigint"}
 
@@ -28,12 +41,6 @@ class DeltaTables(SqlTables):
 
     format = "delta"
     run_id_setting = "spark.databricks.delta.commitInfo.userMetadata"
-
-    def __init__(
-        self, spark: SparkSession, *, warehouse: str | None = None, catalog: str | None = None
-    ) -> None:
-        super().__init__(spark)
-        self.place = Place.of(warehouse=warehouse, catalog=catalog)
 
     def identifier(self, table: TableName) -> str:
         if self.place.catalog:
@@ -45,9 +52,18 @@ class DeltaTables(SqlTables):
             names = sql.quoted(self.place.catalog), sql.quoted(schema)
             self.spark.sql(f"create schema if not exists {'.'.join(names)}")
 
-    def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
-        indexed = indexed_columns(columns, partition_by)
-        return {"delta.dataSkippingStatsColumns": ",".join(indexed)} if indexed else {}
+    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
+        indexed = indexed_columns(columns, layout)
+        return [
+            sql.create_table(
+                self.identifier(table),
+                columns,
+                using=self.format,
+                partition_by=keys_sql(layout.partition_by),
+                cluster_by=keys_sql(layout.cluster_by),
+                properties={STATISTICS: ",".join(indexed)} if indexed else {},
+            )
+        ]
 
     @contextmanager
     def commits_of(self, run_id: str) -> Iterator[None]:
@@ -106,6 +122,112 @@ class DeltaTables(SqlTables):
         else:
             self.restore(table, None)
 
+    # --- upkeep of files -----------------------------------------------------------------------
+
+    def layout(self, table: TableName) -> Layout:
+        detail = self._detail(table)
+        return Layout(tuple(detail["partitionColumns"]), tuple(detail["clusteringColumns"]))
+
+    def change_layout(self, table: TableName, layout: Layout) -> None:
+        """Cluster in place; partitions are part of the paths, so these cost a rewrite."""
+        now = self.layout(table)
+        if now == layout:
+            return
+        with refusals(table, "change the layout of"):
+            if now.cluster_by:
+                # Delta insists on statistics of the columns it clusters by, also of former ones.
+                self.spark.sql(f"alter table {self.identifier(table)} cluster by none")
+            if now.partition_by != layout.partition_by:
+                self._index_everything(table)
+                self._rewrite(table, layout.partition_by)
+            self._index(table, layout)
+            if layout.cluster_by:
+                keys = keys_sql(layout.cluster_by)
+                self.spark.sql(f"alter table {self.identifier(table)} cluster by ({keys})")
+                self.spark.sql(f"optimize {self.identifier(table)} full")
+
+    def _index(self, table: TableName, layout: Layout) -> None:
+        """Keep statistics of what the layout wants, where the table is too wide for all."""
+        alter = f"alter table {self.identifier(table)}"
+        if indexed := ",".join(indexed_columns(self.columns(table), layout)):
+            pair = f"{sql.literal(STATISTICS)} = {sql.literal(indexed)}"
+            self.spark.sql(f"{alter} set tblproperties ({pair})")
+            self.spark.sql(f"{alter} unset tblproperties if exists ({sql.literal(INDEXED)})")
+
+    def _index_everything(self, table: TableName) -> None:
+        """Keep statistics of all columns for the time of a rewrite.
+
+        Neither a column that is a partition yet nor one that will be can be named for it, but the
+        former needs them from its first file on.
+        """
+        alter = f"alter table {self.identifier(table)}"
+        if indexed_columns(self.columns(table), Layout()):
+            self.spark.sql(f"{alter} set tblproperties ({sql.literal(INDEXED)} = '-1')")
+            self.spark.sql(f"{alter} unset tblproperties if exists ({sql.literal(STATISTICS)})")
+
+    def _rewrite(self, table: TableName, partition_by: Sequence[str]) -> None:
+        """Write all rows anew under other partitions, in one commit."""
+        before = self._newest(table)
+        rows = self.read(table, version=str(before))
+        if partition_by:
+            rows = rows.hint("rebalance", *partition_by)
+        writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        # In a catalog, an overwrite by name would replace the table with its properties.
+        writer.partitionBy(*partition_by).save(self._detail(table)["location"])
+        self._refuse_lost_rows(table, before)
+
+    def _refuse_lost_rows(self, table: TableName, before: int) -> None:
+        """Take the rewrite back if someone committed between its reading and its writing."""
+        since = self.spark.sql(f"describe history {self.identifier(table)}")
+        newer = since.where(f"version > {before}").select("version", "operationParameters")
+        ours = min(
+            row["version"]
+            for row in newer.collect()
+            if row["operationParameters"].get("canOverwriteSchema") == "true"
+        )
+        if ours != before + 1:
+            self.restore(table, str(ours - 1))
+            raise ConflictError(
+                f"Could not change the layout of {table}: another writer changed it at the same "
+                "time. Its rows were kept and the layout left as it was; try again."
+            )
+
+    def compact(self, table: TableName) -> Compaction:
+        before = self._detail(table)["numFiles"]
+        with refusals(table, "compact"):
+            self.spark.sql(f"optimize {self.identifier(table)}").collect()
+        return Compaction(before, self._detail(table)["numFiles"])
+
+    def expire(self, table: TableName, older_than: datetime, *, delete: bool) -> Expiry:
+        age = max(datetime.now(UTC) - older_than, timedelta(0))
+        hours = f"{age / timedelta(hours=1):.4f}"
+        text = f"vacuum {self.identifier(table)} retain {hours} hours"
+        # Delta takes less than a week for a mistake; whoever calls this has thought about it.
+        check = self.setting("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+        # Left alone, Spark lists folders with ten thousand tasks, however few there are.
+        listing = self.setting(
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism", LISTING_TASKS
+        )
+        # On some stores Delta keeps no record of what it deleted unless asked to.
+        record = self.setting("spark.databricks.delta.vacuum.logging.enabled", "true")
+        with refusals(table, "vacuum"), check, listing, record:
+            if not delete:
+                files = len(self.spark.sql(f"{text} dry run").collect())
+                return Expiry(files, "file", is_more=files >= MOST_LISTED_BY_VACUUM)
+            self.spark.sql(text).collect()
+            newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
+            metrics = newest.collect()[0]["operationMetrics"]
+        return Expiry(count(metrics, "numDeletedFiles") or 0, "file")
+
+    def _newest(self, table: TableName) -> int:
+        version = self.version(table)
+        assert version is not None
+        return int(version)
+
+    def _detail(self, table: TableName) -> Row:
+        with refusals(table, "look at"):
+            return self.spark.sql(f"describe detail {self.identifier(table)}").collect()[0]
+
     def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows in the table's shape, a partition's rows together.
 
@@ -118,17 +240,18 @@ class DeltaTables(SqlTables):
         return shaped.hint("rebalance", *partition_by) if partition_by else shaped
 
 
-def indexed_columns(columns: Columns, partition_by: Sequence[str]) -> list[str]:
-    """The columns of a wide table that deserve statistics: its times and its ids.
+def indexed_columns(columns: Columns, layout: Layout) -> list[str]:
+    """The columns of a wide table that deserve statistics: those it clusters by, times and ids.
 
     Partition columns need none, and Delta refuses to index them.
     """
     if len(columns) <= INDEXED_BY_DEFAULT:
         return []
-    rest = {c: t.lower() for c, t in columns.items() if c not in partition_by}
+    rest = {c: t.lower() for c, t in columns.items() if c not in layout.partition_by}
     times = [c for c, t in rest.items() if t in TIME_TYPES]
     ids = [c for c, t in rest.items() if t in ID_TYPES and c.endswith("id")]
-    return [sql.quoted(c) for c in times + ids[:MOST_INDEXED_IDS]]
+    indexed = dict.fromkeys([*layout.cluster_by, *times, *ids[:MOST_INDEXED_IDS]])
+    return [sql.quoted(c) for c in indexed]
 
 
 def lineage(commits: Iterable[Row]) -> Iterator[Row]:

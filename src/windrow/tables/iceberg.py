@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from pyspark.sql import Row, SparkSession
 
 from windrow.tables import sql
-from windrow.tables.base import Columns, Commit, TableName
+from windrow.tables.base import Columns, Commit, Compaction, Expiry, Layout, TableName
+from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
 from windrow.tables.refusals import refusals
 from windrow.tables.sql_tables import SqlTables, count, number
@@ -25,9 +27,8 @@ class IcebergTables(SqlTables):
     def __init__(
         self, spark: SparkSession, *, warehouse: str | None = None, catalog: str | None = None
     ) -> None:
-        super().__init__(spark)
-        place = Place.of(warehouse=warehouse, catalog=catalog)
-        self.catalog = place.catalog or hadoop_catalog(spark, str(place.warehouse))
+        super().__init__(spark, warehouse=warehouse, catalog=catalog)
+        self.catalog = self.place.catalog or hadoop_catalog(spark, str(self.place.warehouse))
 
     def identifier(self, table: TableName) -> str:
         return Place.identifier(self.catalog, table)
@@ -36,8 +37,15 @@ class IcebergTables(SqlTables):
         names = sql.quoted(self.catalog), sql.quoted(schema)
         self.spark.sql(f"create schema if not exists {'.'.join(names)}")
 
-    def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
-        return {"format-version": "2"}
+    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
+        text = sql.create_table(
+            self.identifier(table),
+            columns,
+            using=self.format,
+            partition_by=keys_sql(layout.partition_by),
+            properties={"format-version": "2"},
+        )
+        return [text, *(self._order_writes(table, layout) if layout.cluster_by else ())]
 
     def version(self, table: TableName) -> str | None:
         if not self.exists(table):
@@ -80,6 +88,113 @@ class IcebergTables(SqlTables):
         """Remove the table and its files if it exists."""
         with refusals(table, "drop"):
             self.spark.sql(f"drop table if exists {self.identifier(table)} purge")
+
+    # --- upkeep of files -----------------------------------------------------------------------
+
+    def layout(self, table: TableName) -> Layout:
+        with refusals(table, "look at"):
+            described = self.spark.sql(f"describe table {self.identifier(table)}").collect()
+            properties = self.spark.sql(f"show tblproperties {self.identifier(table)}").collect()
+        order = next((row["value"] for row in properties if row["key"] == "sort-order"), "")
+        return Layout(tuple(described_partitions(described)), tuple(ordered_columns(order)))
+
+    def change_layout(self, table: TableName, layout: Layout) -> None:
+        """Change partition fields and sort order, then write all rows anew."""
+        now = self.layout(table)
+        if now == layout:
+            return
+        name = self.identifier(table)
+        with refusals(table, "change the layout of"):
+            for key in now.partition_by:
+                if key not in layout.partition_by:
+                    self.spark.sql(f"alter table {name} drop partition field {keys_sql([key])}")
+            for key in layout.partition_by:
+                if key not in now.partition_by:
+                    self.spark.sql(f"alter table {name} add partition field {keys_sql([key])}")
+            for text in self._order_writes(table, layout):
+                self.spark.sql(text)
+        self._rewrite(table, layout, {"rewrite-all": "true"})
+
+    def _order_writes(self, table: TableName, layout: Layout) -> list[str]:
+        """Rows of a partition come together and are sorted there; without keys, as Iceberg does."""
+        alter = f"alter table {self.identifier(table)}"
+        if layout.cluster_by:
+            by_partition = "distributed by partition " if layout.partition_by else ""
+            return [f"{alter} write {by_partition}locally ordered by {keys_sql(layout.cluster_by)}"]
+        return [
+            f"{alter} write unordered",
+            f"{alter} unset tblproperties ('write.distribution-mode')",
+        ]
+
+    def compact(self, table: TableName) -> Compaction:
+        before = self._files(table)
+        # Two small files of a day are worth one; the default waits for five.
+        self._rewrite(table, self.layout(table), {"min-input-files": "2"})
+        return Compaction(before, self._files(table))
+
+    def _rewrite(self, table: TableName, layout: Layout, options: Mapping[str, str]) -> None:
+        strategy = "sort" if layout.cluster_by else "binpack"
+        pairs = ", ".join(f"{sql.literal(k)}, {sql.literal(v)}" for k, v in options.items())
+        with refusals(table, "rewrite"):
+            self._call(
+                "rewrite_data_files", table, f"strategy => '{strategy}', options => map({pairs})"
+            )
+
+    def _files(self, table: TableName) -> int:
+        with refusals(table, "look at"):
+            files = self.spark.sql(f"select count(*) as files from {self.identifier(table)}.files")
+            return int(files.collect()[0]["files"])
+
+    def expire(self, table: TableName, older_than: datetime, *, delete: bool) -> Expiry:
+        """Give up snapshots from before the one that was current at the moment."""
+        name = self.identifier(table)
+        with refusals(table, "expire"):
+            snapshots = self.spark.sql(
+                f"select snapshot_id, unix_micros(committed_at) as at from {name}.snapshots"
+            ).collect()
+        times = {str(row["snapshot_id"]): int(row["at"]) for row in snapshots}
+        kept = oldest_kept(self.history(table), times, older_than)
+        gone = 0 if kept is None else sum(at < times[kept] for at in times.values())
+        if kept is not None and gone and delete:
+            with refusals(table, "expire"):
+                # An instant as text would be read in the session's time zone.
+                before = f"older_than => timestamp_micros({times[kept]}), retain_last => 1"
+                self._call("expire_snapshots", table, before)
+        return Expiry(gone, "version")
+
+    def _call(self, procedure: str, table: TableName, arguments: str) -> None:
+        name = sql.literal(f"{sql.quoted(table.schema)}.{sql.quoted(table.name)}")
+        self.spark.sql(
+            f"call {sql.quoted(self.catalog)}.system.{procedure}(table => {name}, {arguments})"
+        ).collect()
+
+
+def oldest_kept(history: Sequence[Commit], times: Mapping[str, int], since: datetime) -> str | None:
+    """The snapshot that was current at a moment; None when the table has none as old as that.
+
+    Expiring by age alone would give it up, and with it the way back to how the table was then.
+    """
+    moment = int(since.timestamp() * 1_000_000)
+    known = [commit.version for commit in history if commit.version in times]
+    return next((version for version in known if times[version] <= moment), None)
+
+
+def described_partitions(rows: Iterable[Row]) -> Iterator[str]:
+    """The partition keys out of what DESCRIBE TABLE says, which has two ways to say it."""
+    heading = ""
+    for row in rows:
+        name = row["col_name"]
+        if name in ("# Partitioning", "# Partition Information"):
+            heading = name
+        elif heading and (not name or name.startswith("#")) and name != "# col_name":
+            return
+        elif heading and name != "# col_name":
+            yield row["data_type"] if heading == "# Partitioning" else name
+
+
+def ordered_columns(text: str) -> list[str]:
+    """The columns of a sort order: `id ASC NULLS FIRST, n ASC NULLS FIRST` -> id, n."""
+    return [part.split()[0] for part in text.split(",") if part.strip() and part != "unsorted"]
 
 
 def hadoop_catalog(spark: SparkSession, warehouse: str) -> str:

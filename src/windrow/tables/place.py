@@ -36,6 +36,13 @@ class Place:
         """The table's folder under the warehouse."""
         return f"{self.warehouse}/{checked(table.schema)}/{checked(table.name)}"
 
+    def folder(self, schema: str) -> Path | None:
+        """The schema's folder under a warehouse on a disk; None on an object store or catalog."""
+        parts = urlsplit(self.warehouse or "")
+        if not self.warehouse or parts.scheme not in ("", "file"):
+            return None
+        return Path(parts.path if parts.scheme else self.warehouse, checked(schema))
+
     @staticmethod
     def identifier(catalog: str, table: TableName) -> str:
         """The table's name in a catalog."""

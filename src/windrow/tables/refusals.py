@@ -48,9 +48,9 @@ def refusals(table: TableName, doing: str) -> Iterator[None]:
         if any(part in str(error) for part in CONFLICTS):
             raise ConflictError(
                 f"Could not {doing} {table}: another writer changed it at the same time "
-                f"({_reason(error)}). Nothing was written; try again."
+                f"({reason_of(error)}). Nothing was written; try again."
             ) from error
-        raise TableError(f"Could not {doing} {table}: {_reason(error)}") from error
+        raise TableError(f"Could not {doing} {table}: {reason_of(error)}") from error
 
 
 def is_missing(error: Exception) -> bool:
@@ -58,7 +58,7 @@ def is_missing(error: Exception) -> bool:
     return isinstance(error, PySparkException) and error.getCondition() in MISSING
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """The line that says why; a py4j message begins with a line about the call itself."""
     lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
     if not isinstance(error, PySparkException) and len(lines) > 1:

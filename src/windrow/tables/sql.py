@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from windrow.column_rules import rule_of
 from windrow.errors import TableError
 from windrow.tables.base import DELETED, Columns
 
@@ -35,15 +36,17 @@ def create_table(
     columns: Columns,
     *,
     using: str,
-    partition_by: Sequence[str],
-    comments: Mapping[str, str],
+    partition_by: str,
+    cluster_by: str = "",
     properties: Mapping[str, str],
 ) -> str:
-    """CREATE TABLE IF NOT EXISTS, with column comments, partitions and properties."""
-    definitions = ", ".join(_definition(c, t, comments.get(c)) for c, t in columns.items())
+    """CREATE TABLE IF NOT EXISTS; what it is laid out by comes in as SQL."""
+    definitions = ", ".join(_definition(c, t) for c, t in columns.items())
     text = f"create table if not exists {identifier} ({definitions}) using {using}"
     if partition_by:
-        text += f" partitioned by ({_listed(partition_by)})"
+        text += f" partitioned by ({partition_by})"
+    if cluster_by:
+        text += f" cluster by ({cluster_by})"
     if properties:
         pairs = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in properties.items())
         text += f" tblproperties ({pairs})"
@@ -51,7 +54,7 @@ def create_table(
 
 
 def add_columns(identifier: str, columns: Columns) -> str:
-    """ALTER TABLE ADD COLUMNS."""
+    """ALTER TABLE ADD COLUMNS, with column comments."""
     definitions = ", ".join(_definition(c, t) for c, t in columns.items())
     return f"alter table {identifier} add columns ({definitions})"
 
@@ -89,5 +92,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(quoted(n) for n in names)
 
 
-def _definition(name: str, type_: str, comment: str | None = None) -> str:
-    return f"{quoted(name)} {type_}" + (f" comment {literal(comment)}" if comment else "")
+def _definition(name: str, type_: str) -> str:
+    rule = rule_of(type_)
+    return f"{quoted(name)} {type_}" + (f" comment {literal(rule)}" if rule else "")

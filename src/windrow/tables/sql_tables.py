@@ -1,19 +1,31 @@
-"""What Delta and Iceberg do alike: everything but names, history, restore and drop."""
+"""What Delta and Iceberg do alike: all but names, history, restore, drop and upkeep of files."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
 from typing import ClassVar
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
 
 from windrow.errors import TableError, did_you_mean
 from windrow.tables import sql
-from windrow.tables.base import DELETED, Columns, Commit, TableName
+from windrow.tables.base import (
+    DELETED,
+    Columns,
+    Commit,
+    Compaction,
+    Expiry,
+    Layout,
+    TableName,
+)
+from windrow.tables.place import Place
 from windrow.tables.refusals import REFUSALS, is_missing, refusals
 
 
@@ -23,8 +35,16 @@ class SqlTables(ABC):
     format: ClassVar[str]
     run_id_setting: ClassVar[str]
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(
+        self, spark: SparkSession, *, warehouse: str | None = None, catalog: str | None = None
+    ) -> None:
         self.spark = spark
+        self.place = Place.of(warehouse=warehouse, catalog=catalog)
+
+    def folder(self, schema: str) -> Path | None:
+        if is_remote() or not str(self.spark.conf.get("spark.master", "")).startswith("local"):
+            return None
+        return self.place.folder(schema)
 
     @abstractmethod
     def identifier(self, table: TableName) -> str: ...
@@ -40,6 +60,18 @@ class SqlTables(ABC):
 
     @abstractmethod
     def drop(self, table: TableName) -> None: ...
+
+    @abstractmethod
+    def layout(self, table: TableName) -> Layout: ...
+
+    @abstractmethod
+    def change_layout(self, table: TableName, layout: Layout) -> None: ...
+
+    @abstractmethod
+    def compact(self, table: TableName) -> Compaction: ...
+
+    @abstractmethod
+    def expire(self, table: TableName, older_than: datetime, *, delete: bool) -> Expiry: ...
 
     def exists(self, table: TableName) -> bool:
         with refusals(table, "look for"):
@@ -71,30 +103,24 @@ class SqlTables(ABC):
         columns: Columns,
         *,
         partition_by: Sequence[str] = (),
-        comments: Mapping[str, str] | None = None,
+        cluster_by: Sequence[str] = (),
     ) -> None:
         if self.exists(table):
             return
-        text = sql.create_table(
-            self.identifier(table),
-            columns,
-            using=self.format,
-            partition_by=partition_by,
-            comments=comments or {},
-            properties=self.properties(columns, partition_by),
-        )
+        layout = Layout(tuple(partition_by), tuple(cluster_by))
         try:
             with refusals(table, "create"):
                 self.create_schema(table.schema)
-                self.spark.sql(text)
+                for text in self.statements_to_create(table, columns, layout):
+                    self.spark.sql(text)
         except TableError:
             # Whoever created it in the meantime did what was asked for.
             if not self.exists(table):
                 raise
 
-    def properties(self, columns: Columns, partition_by: Sequence[str]) -> dict[str, str]:
-        """The format's own properties of a new table."""
-        return {}
+    @abstractmethod
+    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
+        """The SQL that makes the empty table with its layout and the format's own properties."""
 
     @abstractmethod
     def create_schema(self, schema: str) -> None:

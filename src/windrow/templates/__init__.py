@@ -17,8 +17,11 @@ def project_files(name: str) -> dict[str, str]:
     return {"windrow.yml": _text("windrow.yml").replace("PROJECT_NAME", quoted), **_shared_files()}
 
 
-def demo_files(format: str) -> dict[str, str]:
-    """Path in the project -> text, for the demo's project."""
+def demo_files(format: str, package: str) -> dict[str, str]:
+    """Path in the project -> text, for the demo's project with one package."""
+    if package == "mobile":
+        files = _shared_files("daily_screens.py")
+        return {**files, "windrow.yml": _text("demo_mobile.yml").replace("TABLE_FORMAT", format)}
     return {
         **_shared_files(),
         "windrow.yml": _text("demo.yml").replace("TABLE_FORMAT", format),
@@ -39,9 +42,9 @@ def write_files(folder: Path, files: dict[str, str], *, replace: frozenset[str])
     return written
 
 
-def _shared_files() -> dict[str, str]:
+def _shared_files(model: str = "daily_pages.py") -> dict[str, str]:
     return {
-        "models/daily_pages.py": _text("daily_pages.py"),
+        f"models/{model}": _text(model),
         "hooks.py": _text("hooks.py"),
         ".gitignore": _text("gitignore"),
         ".windrow/schema.json": json.dumps(json_schema(), indent=2) + "\n",

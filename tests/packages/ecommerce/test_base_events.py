@@ -15,7 +15,7 @@ from windrow.event_columns import (
     CLIENT_SESSION,
     ECOMMERCE_CART,
     ECOMMERCE_PRODUCT,
-    MOBILE_SCREEN,
+    SCREEN,
 )
 from windrow.events import open_source
 from windrow.packages.ecommerce.base_events import SWITCHES
@@ -25,7 +25,7 @@ APP = {
     CLIENT_SESSION.name: [
         dict.fromkeys(CLIENT_SESSION.fields) | {"session_id": "m1", "user_id": "u1"}
     ],
-    MOBILE_SCREEN.name: [dict.fromkeys(MOBILE_SCREEN.fields) | {"id": "screen", "name": "Home"}],
+    SCREEN.name: [dict.fromkeys(SCREEN.fields) | {"id": "screen", "name": "Home"}],
 }
 EVENTS = [
     action("web", "s1", "2024-01-02 10:00", "product_view", page="p1"),

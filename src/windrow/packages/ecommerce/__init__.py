@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from windrow.config import EcommerceSettings
-from windrow.event_columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, MOBILE_SCREEN
+from windrow.event_columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
 from windrow.model import Model, Package
 from windrow.packages.ecommerce.base_events import SWITCHES, base
 from windrow.packages.ecommerce.cart_interactions import cart_interactions
@@ -66,6 +66,6 @@ ECOMMERCE = Package(
         **{entity.name: f"{switch}: false" for switch, entity in SWITCHES.items()},
         ECOMMERCE_PRODUCT.name: "disable_ecommerce_products: false",
         CLIENT_SESSION.name: "enable_mobile_events",
-        MOBILE_SCREEN.name: "enable_mobile_events",
+        SCREEN.name: "enable_mobile_events",
     },
 )

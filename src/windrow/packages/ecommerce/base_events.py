@@ -9,6 +9,7 @@ from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.base import Base, Identifier
+from windrow.column_rules import column
 from windrow.columns.entities import first_of, unknown
 from windrow.columns.pages import page_view_id
 from windrow.config import EcommerceSettings, flat, of_entity
@@ -20,10 +21,11 @@ from windrow.event_columns import (
     ECOMMERCE_PAGE,
     ECOMMERCE_TRANSACTION,
     ECOMMERCE_USER,
-    MOBILE_SCREEN,
+    SCREEN,
     WEB_PAGE,
     EntityColumn,
 )
+from windrow.tables import Columns
 
 _USER = {f"ecommerce_user_{field}": field for field in ECOMMERCE_USER.fields}
 _CHECKOUT = {
@@ -72,9 +74,30 @@ _COLUMNS: tuple[tuple[EntityColumn, dict[str, str]], ...] = (
     (ECOMMERCE_TRANSACTION, _TRANSACTION),
     (ECOMMERCE_CART, _CART),
     (CLIENT_SESSION, _CLIENT_SESSION),
-    (MOBILE_SCREEN, _SCREEN),
+    (SCREEN, _SCREEN),
 )
 """Entities, each with the columns that events get from it, and the field that each holds."""
+
+ADDED: Columns = {
+    "domain_sessionid": column("string", "Id of the session, by the package's identifiers."),
+    "domain_userid": column("string", "Id of the session's user, the same for all its events."),
+    **{
+        name: entity.fields[field]
+        for entity, columns in _COLUMNS
+        for name, field in columns.items()
+    },
+    "page_view_id": column(
+        "string", "Id of the page view or, with `enable_mobile_events`, of the screen view."
+    ),
+    "ecommerce_action_type": ECOMMERCE_ACTION.fields["type"],
+    "ecommerce_action_name": ECOMMERCE_ACTION.fields["name"],
+    "event_in_session_index": column(
+        "int",
+        "Number of the event among its session's e-commerce events, in the order of their times; "
+        "events of the same time share one.",
+    ),
+}
+"""The columns that an event has beside, or in place of, those of the events table."""
 
 
 def base(settings: EcommerceSettings) -> Base:
@@ -98,7 +121,7 @@ def base(settings: EcommerceSettings) -> Base:
         ),
         adds=lambda: _added(settings),
         keeps=_keeps(settings),
-        numbers=_numbers,
+        adds_in_session=_in_session,
         counts=_counts,
     )
 
@@ -106,7 +129,7 @@ def base(settings: EcommerceSettings) -> Base:
 def read_entities(settings: EcommerceSettings) -> list[EntityColumn]:
     """The entities that events get columns from, under these settings."""
     wanted = [entity for switch, entity in SWITCHES.items() if not getattr(settings, switch)]
-    return [*wanted, *((CLIENT_SESSION, MOBILE_SCREEN) if settings.enable_mobile_events else ())]
+    return [*wanted, *((CLIENT_SESSION, SCREEN) if settings.enable_mobile_events else ())]
 
 
 def _added(settings: EcommerceSettings) -> dict[str, Column]:
@@ -141,7 +164,7 @@ def _keeps(settings: EcommerceSettings) -> Callable[[], Column] | None:
     return lambda: F.col("event_name").isin(*sorted({*names, *lower}))
 
 
-def _numbers() -> dict[str, Column]:
+def _in_session() -> dict[str, Column]:
     in_order = W.partitionBy("domain_sessionid").orderBy("derived_tstamp")
     return {"event_in_session_index": F.dense_rank().over(in_order)}
 

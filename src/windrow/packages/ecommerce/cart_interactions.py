@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.config import EcommerceSettings
 from windrow.event_columns import ECOMMERCE_PRODUCT
 from windrow.model import model
@@ -13,21 +14,25 @@ from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
     MONEY,
+    OF_EVENT,
     action_is,
     is_any,
     shaped,
-    strings,
+    typed,
 )
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **strings("cart_id", "cart_currency"),
-    "cart_total_value": MONEY,
-    "cart_created": "boolean",
-    "cart_emptied": "boolean",
-    "cart_transacted": "boolean",
-    "ecommerce_action_type": "string",
+    **typed("cart_id", "cart_currency", "cart_total_value"),
+    "cart_created": column(
+        "boolean",
+        "True if what was added is worth all that is in the cart; null if nothing was added or a "
+        "value is not known.",
+    ),
+    "cart_emptied": column("boolean", "True if nothing of value is left; null if not known."),
+    "cart_transacted": column("boolean", "True if the event is a transaction."),
+    **typed("ecommerce_action_type"),
 }
 
 
@@ -88,6 +93,7 @@ def _value_added(settings: EcommerceSettings) -> Column:
     replaces="domain_sessionid",
     steps=("cart_interactions_this_run",),
     reads=_reads,
+    extras=OF_EVENT,
 )
 def cart_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per event that adds to a cart, takes from it, or buys it."""

@@ -8,11 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import AcceptedValues
+from windrow.column_rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import EcommerceSettings
 from windrow.model import model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
-from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY, strings
+from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
 from windrow.tables import Columns
 
 BOUGHT, EMPTIED, ABANDONED, OPEN = "bought", "emptied", "abandoned", "open"
@@ -20,18 +22,27 @@ BOUGHT, EMPTIED, ABANDONED, OPEN = "bought", "emptied", "abandoned", "open"
 _OF_FIRST = ("cart_id", "app_id", "domain_userid", "domain_sessionid")
 
 COLUMNS: Columns = {
-    **strings("cart_key", *_OF_FIRST, "last_domain_sessionid"),
-    "created_tstamp": "timestamp",
-    "last_touched_tstamp": "timestamp",
-    "cart_currency": "string",
-    "cart_value": MONEY,
-    "cart_value_tstamp": "timestamp",
-    "highest_value": MONEY,
-    "bought_tstamp": "timestamp",
-    "transaction_id": "string",
-    "status": "string",
-    "abandoned_tstamp": "timestamp",
-    "created_tstamp_date": "date",
+    "cart_key": column("string", "Id of the cart, or of its session where carts have no ids."),
+    "cart_id": column("string", "Id of the cart; null if it has none."),
+    "app_id": column("string", "Application of the cart's first event."),
+    "domain_userid": column("string", "Id of the user of the cart's first session."),
+    "domain_sessionid": column("string", "Id of the cart's first session."),
+    "last_domain_sessionid": column("string", "Id of the session that touched the cart last."),
+    "created_tstamp": column("timestamp", "When the cart was first touched."),
+    "last_touched_tstamp": column("timestamp", "When the cart was last touched."),
+    "cart_currency": column("string", "Currency of the cart's value."),
+    "cart_value": column(MONEY, "Value of the cart when it was last told."),
+    "cart_value_tstamp": column("timestamp", "When the value was last told."),
+    "highest_value": column(MONEY, "Highest value that the cart had."),
+    "bought_tstamp": column("timestamp", "When the cart was bought, for the last time."),
+    "transaction_id": column("string", "Id of the transaction that bought the cart."),
+    "status": column(
+        "string",
+        "`bought` if nothing came after a purchase, `emptied` if its value is 0, `abandoned` if "
+        "nobody touched it for `cart_abandoned_after_hours`, else `open`.",
+    ),
+    "abandoned_tstamp": column("timestamp", "When an abandoned cart became one; null for others."),
+    "created_tstamp_date": column("date", "Day of `created_tstamp` in UTC."),
 }
 
 
@@ -40,6 +51,7 @@ COLUMNS: Columns = {
     date="created_tstamp",
     columns=COLUMNS,
     reads=EVENT_READS,
+    checks=[AcceptedValues("status", (BOUGHT, EMPTIED, ABANDONED, OPEN))],
 )
 def carts(
     events: DataFrame,

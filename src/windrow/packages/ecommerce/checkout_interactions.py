@@ -5,33 +5,38 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.config import EcommerceSettings
 from windrow.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
+    OF_EVENT,
     action_is,
     is_any,
     shaped,
-    strings,
+    typed,
 )
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **strings("ecommerce_action_type", "ecommerce_action_name", "ecommerce_page_type"),
-    "checkout_step_number": "int",
-    **strings("checkout_account_type", "checkout_billing_full_address"),
-    **strings("checkout_billing_postcode", "checkout_coupon_code"),
-    **strings("checkout_delivery_method", "checkout_delivery_provider"),
-    "checkout_marketing_opt_in": "boolean",
-    **strings("checkout_payment_method", "checkout_proof_of_payment"),
-    **strings("checkout_shipping_full_address", "checkout_shipping_postcode"),
-    "session_entered_at_step": "boolean",
-    "checkout_succeeded": "boolean",
-    "ecommerce_user_email": "string",
-    "ecommerce_user_is_guest": "boolean",
+    **typed("ecommerce_action_type", "ecommerce_action_name", "ecommerce_page_type"),
+    "checkout_step_number": column(
+        "int", "Number of the step; of a transaction, `number_checkout_steps`."
+    ),
+    **typed("checkout_account_type", "checkout_billing_full_address"),
+    **typed("checkout_billing_postcode", "checkout_coupon_code"),
+    **typed("checkout_delivery_method", "checkout_delivery_provider"),
+    **typed("checkout_marketing_opt_in"),
+    **typed("checkout_payment_method", "checkout_proof_of_payment"),
+    **typed("checkout_shipping_full_address", "checkout_shipping_postcode"),
+    "session_entered_at_step": column(
+        "boolean", "True if no e-commerce event of the session is earlier."
+    ),
+    "checkout_succeeded": column("boolean", "True if the event is a transaction."),
+    **typed("ecommerce_user_email", "ecommerce_user_is_guest"),
 }
 
 
@@ -70,6 +75,7 @@ def checkout_values(settings: EcommerceSettings) -> dict[str, Column]:
     replaces="domain_sessionid",
     steps=("checkout_interactions_this_run",),
     reads=_reads,
+    extras=OF_EVENT,
 )
 def checkout_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per event that is a step of a checkout, or the purchase that ends it."""

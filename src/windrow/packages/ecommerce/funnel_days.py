@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.model import model, stored
 from windrow.packages.ecommerce.event_fields import MONEY_TOTAL
 from windrow.packages.ecommerce.funnel_sessions import STEPS
@@ -13,15 +14,25 @@ from windrow.tables import Columns
 _LEFT_AT = STEPS[:-1]
 
 COLUMNS: Columns = {
-    "start_tstamp_date": "date",
-    "app_id": "string",
-    "sessions": "bigint",
-    **{f"sessions_with_{step}": "bigint" for step in STEPS},
-    **{f"dropped_at_{step}": "bigint" for step in _LEFT_AT},
-    "complete_sessions": "bigint",
-    "transactions": "bigint",
-    "revenue": MONEY_TOTAL,
-    "lost_value": MONEY_TOTAL,
+    "start_tstamp_date": column("date", "Day on which the sessions began, in UTC."),
+    "app_id": column("string", "Application of the sessions; empty if not known."),
+    "sessions": column("bigint", "Number of sessions in the funnel."),
+    **{
+        f"sessions_with_{step}": column(
+            "bigint", f"Number of sessions that took the step `{step}`."
+        )
+        for step in STEPS
+    },
+    **{
+        f"dropped_at_{step}": column(
+            "bigint", f"Number of sessions of which `{step}` was the furthest step."
+        )
+        for step in _LEFT_AT
+    },
+    "complete_sessions": column("bigint", "Number of sessions that took all four steps."),
+    "transactions": column("bigint", "Number of transactions of the sessions."),
+    "revenue": column(MONEY_TOTAL, "Revenue of the sessions' transactions that have an id."),
+    "lost_value": column(MONEY_TOTAL, "Value of the carts with which sessions left."),
 }
 
 

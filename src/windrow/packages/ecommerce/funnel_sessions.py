@@ -5,16 +5,20 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import AcceptedValues
+from windrow.column_rules import column
 from windrow.model import model
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,
     FIRST,
+    LIFE,
     MONEY,
     MONEY_TOTAL,
+    START_DATE,
     action_is,
     is_any,
-    strings,
+    typed,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.tables import Columns
@@ -22,20 +26,39 @@ from windrow.tables import Columns
 STEPS = ("view", "cart", "checkout", "transaction")
 """In the order in which they lead to a purchase."""
 
-_COUNTS = ("number_views", "number_cart_additions", "number_checkout_steps", "number_transactions")
+_COUNTS: Columns = {
+    "number_views": column("bigint", "Number of events that viewed a product or a list."),
+    "number_cart_additions": column("bigint", "Number of events that put something into a cart."),
+    "number_checkout_steps": column("bigint", "Number of steps of a checkout."),
+    "number_transactions": column(
+        "bigint", "Number of transactions; those of the same id count once."
+    ),
+}
 
 COLUMNS: Columns = {
-    **strings("domain_sessionid", "domain_userid", "app_id"),
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    **{f"first_{step}_tstamp": "timestamp" for step in STEPS},
-    **dict.fromkeys(_COUNTS, "bigint"),
-    **strings("entry_step", "furthest_step", "drop_off_step"),
-    "is_complete": "boolean",
-    "cart_value": MONEY,
-    "revenue": MONEY_TOTAL,
-    "lost_value": MONEY_TOTAL,
-    "start_tstamp_date": "date",
+    **typed("domain_sessionid"),
+    "domain_userid": column("string", "Id of the session's user."),
+    "app_id": column("string", "Application of the session's first e-commerce event."),
+    **LIFE,
+    "first_view_tstamp": column("timestamp", "When a product or a list was first viewed."),
+    "first_cart_tstamp": column("timestamp", "When something was first put into a cart."),
+    "first_checkout_tstamp": column("timestamp", "When the first step of a checkout was taken."),
+    "first_transaction_tstamp": column("timestamp", "When something was first bought."),
+    **_COUNTS,
+    "entry_step": column(
+        "string", "Which of `view`, `cart`, `checkout` and `transaction` was taken first."
+    ),
+    "furthest_step": column("string", "The last of the four steps that was taken at all."),
+    "drop_off_step": column("string", "The furthest step; null if something was bought."),
+    "is_complete": column("boolean", "True if all four steps were taken."),
+    "cart_value": column(
+        MONEY, "Value of the cart at the last cart event that tells it; null if none does."
+    ),
+    "revenue": column(MONEY_TOTAL, "Revenue of the session's transactions that have an id."),
+    "lost_value": column(
+        MONEY_TOTAL, "Value of the cart of a session that left at `cart` or `checkout`, else null."
+    ),
+    **START_DATE,
 }
 
 _declared = model(
@@ -45,6 +68,7 @@ _declared = model(
     columns=COLUMNS,
     replaces="domain_sessionid",
     reads=(*EVENT_READS, "dvce_created_tstamp"),
+    checks=[AcceptedValues(name, STEPS) for name in ("entry_step", "furthest_step")],
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.base import columns_named_in
+from windrow.columns.expressions import columns_in
 from windrow.config import Passthrough
 from windrow.errors import ConfigError
 from windrow.model import UNDECLARED
@@ -33,4 +33,4 @@ def values(entries: Iterable[Passthrough]) -> list[Column]:
 
 def reads(entries: Iterable[Passthrough], *, alias: str = "e") -> tuple[str, ...]:
     """The event columns that the expressions name."""
-    return tuple(name for entry in entries for name in columns_named_in(entry.sql, alias=alias))
+    return tuple(name for entry in entries for name in columns_in(entry.sql, alias=alias))

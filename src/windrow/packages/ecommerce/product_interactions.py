@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.keys import surrogate_key
 from windrow.config import EcommerceSettings
 from windrow.event_columns import ECOMMERCE_PRODUCT
@@ -13,10 +14,10 @@ from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
-    MONEY,
+    OF_EVENT,
     action_is,
     shaped,
-    strings,
+    typed,
 )
 from windrow.tables import Columns
 
@@ -40,30 +41,46 @@ _FIELDS = {
 """Column -> the field of the product that it holds."""
 
 
+def _of_product(*names: str) -> Columns:
+    return {name: ECOMMERCE_PRODUCT.fields[_FIELDS[name]] for name in names}
+
+
 def own_columns(settings: EcommerceSettings) -> Columns:
     """The table's columns but for passed-through ones; each level of the category has one."""
     return {
-        "product_event_id": "string",
+        "product_event_id": column(
+            "string", "Hash of the event's id, the product's id and its place in the event."
+        ),
         **EVENT,
-        **strings("ecommerce_action_type", "ecommerce_action_name"),
-        **strings("product_id", "product_category"),
-        **strings(*(_level_column(level) for level in _levels(settings))),
-        "product_currency": "string",
-        "product_price": MONEY,
-        **strings("product_brand", "product_creative_id", "product_inventory_status"),
-        "product_list_price": MONEY,
-        "product_name": "string",
-        "product_list_position": "int",
-        "product_quantity": "int",
-        **strings("product_size", "product_variant"),
-        "is_product_view": "boolean",
-        "product_view_type": "string",
-        "is_add_to_cart": "boolean",
-        "is_remove_from_cart": "boolean",
-        "product_list_name": "string",
-        "is_product_transaction": "boolean",
-        **strings("transaction_id", "ecommerce_user_email"),
-        "ecommerce_user_is_guest": "boolean",
+        **typed("ecommerce_action_type", "ecommerce_action_name"),
+        **_of_product("product_id", "product_category"),
+        **{
+            _level_column(level): column(
+                "string", f"Level {level} of the category; null if it has none or an empty one."
+            )
+            for level in _levels(settings)
+        },
+        **_of_product("product_currency", "product_price", "product_brand", "product_creative_id"),
+        **_of_product("product_inventory_status", "product_list_price", "product_name"),
+        **_of_product("product_list_position", "product_quantity"),
+        **_of_product("product_size", "product_variant"),
+        "is_product_view": column(
+            "boolean", "True for `product_view` and `list_view`; null without an action."
+        ),
+        "product_view_type": column(
+            "string", "The action if it is `product_view` or `list_view`, else null."
+        ),
+        "is_add_to_cart": column("boolean", "True for `add_to_cart`; null without an action."),
+        "is_remove_from_cart": column(
+            "boolean", "True for `remove_from_cart`; null without an action."
+        ),
+        "product_list_name": column(
+            "string", "Name of the list that was viewed; null for other actions than `list_view`."
+        ),
+        "is_product_transaction": column(
+            "boolean", "True for `transaction`; null without an action."
+        ),
+        **typed("transaction_id", "ecommerce_user_email", "ecommerce_user_is_guest"),
     }
 
 
@@ -86,6 +103,7 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("product_interactions_this_run",),
     reads=_reads,
+    extras=OF_EVENT,
 )
 def product_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per product that an e-commerce event carries, whatever its action."""

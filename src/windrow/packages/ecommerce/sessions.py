@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column, noted
 from windrow.config import EcommerceSettings
 from windrow.event_columns import ECOMMERCE_PRODUCT
+from windrow.extras import Extras
 from windrow.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import cart_flags, is_cart_event, product_reads
@@ -14,59 +16,101 @@ from windrow.packages.ecommerce.checkout_interactions import checkout_values, is
 from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,
     FIRST,
+    LIFE,
     MONEY_TOTAL,
+    START_DATE,
     action_is,
     is_any,
-    strings,
+    typed,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.tables import Columns
 
 _SESSION: Columns = {
-    **strings("domain_sessionid", "domain_userid"),
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "app_id": "string",
+    **typed("domain_sessionid"),
+    "domain_userid": column("string", "Id of the session's user."),
+    **LIFE,
+    "app_id": column("string", "Application of the session's first e-commerce event."),
 }
 
 
-def _counts(*names: str) -> dict[str, str]:
-    return dict.fromkeys(names, "bigint")
+def _span(name: str, what: str) -> Columns:
+    return {
+        f"first_{name}": column("timestamp", f"When {what} for the first time."),
+        f"last_{name}": column("timestamp", f"When {what} for the last time."),
+    }
 
 
-def _times(*names: str) -> dict[str, str]:
-    return dict.fromkeys(names, "timestamp")
-
-
-_CART: Columns = {
-    **_counts("number_unique_cart_ids", "number_carts_created", "number_carts_emptied"),
-    **_counts("number_carts_transacted"),
-    **_times("first_cart_created", "last_cart_created"),
-    **_times("first_cart_transacted", "last_cart_transacted"),
-    "session_cart_abandoned": "boolean",
-}
-_CHECKOUT: Columns = {
-    "session_entered_at_checkout": "boolean",
-    **_counts("number_unique_checkout_steps_attempted", "number_checkout_steps_visited"),
-    "checkout_succeeded": "boolean",
-    **_times("first_checkout_attempted", "last_checkout_attempted"),
-    **_times("first_checkout_succeeded", "last_checkout_succeeded"),
-}
-_PRODUCT: Columns = {
-    **_times("first_product_view", "last_product_view"),
-    **_times("first_product_add_to_cart", "last_product_add_to_cart"),
-    **_times("first_product_remove_from_cart", "last_product_remove_from_cart"),
-    **_times("first_product_transaction", "last_product_transaction"),
-    **_counts("number_product_views", "number_add_to_carts"),
-    **_counts("number_remove_from_carts", "number_product_transactions"),
-}
-_TRANSACTION: Columns = {
-    **_times("first_transaction_completed", "last_transaction_completed"),
-    "total_transaction_revenue": MONEY_TOTAL,
-    **_counts("total_transaction_quantity", "total_number_transactions"),
-    **_counts("total_transacted_products"),
-}
-_DISTINCT_PRODUCTS = "number_distinct_products_viewed"
+_CART: Columns = noted(
+    {
+        "number_unique_cart_ids": column("bigint", "Number of different carts, by their ids."),
+        "number_carts_created": column("bigint", "Number of events with `cart_created`."),
+        "number_carts_emptied": column("bigint", "Number of events with `cart_emptied`."),
+        "number_carts_transacted": column("bigint", "Number of events with `cart_transacted`."),
+        **_span("cart_created", "a cart was created"),
+        **_span("cart_transacted", "a cart was bought"),
+        "session_cart_abandoned": column(
+            "boolean", "True if fewer carts were bought than created."
+        ),
+    },
+    "null without a cart event",
+)
+_CHECKOUT: Columns = noted(
+    {
+        "session_entered_at_checkout": column(
+            "boolean", "True if the session's first e-commerce event was a step of a checkout."
+        ),
+        "number_unique_checkout_steps_attempted": column(
+            "bigint", "Number of different steps of a checkout, the transaction among them."
+        ),
+        "number_checkout_steps_visited": column(
+            "bigint", "Number of events that were steps of a checkout or transactions."
+        ),
+        "checkout_succeeded": column("boolean", "True if a checkout ended in a transaction."),
+        **_span("checkout_attempted", "step 1 of a checkout was taken"),
+        **_span("checkout_succeeded", "a checkout ended in a transaction"),
+    },
+    "null without a checkout event",
+)
+_PRODUCT: Columns = noted(
+    {
+        **_span("product_view", "a product was viewed"),
+        **_span("product_add_to_cart", "a product was put into a cart"),
+        **_span("product_remove_from_cart", "a product was taken out of a cart"),
+        **_span("product_transaction", "a product was bought"),
+        "number_product_views": column("bigint", "Number of events that viewed products."),
+        "number_add_to_carts": column("bigint", "Number of events that put products into a cart."),
+        "number_remove_from_carts": column(
+            "bigint", "Number of events that took products out of a cart."
+        ),
+        "number_product_transactions": column("bigint", "Number of events that bought products."),
+    },
+    "null without products",
+)
+_DISTINCT_PRODUCTS: Columns = noted(
+    {
+        "number_distinct_products_viewed": column(
+            "bigint",
+            "Number of different products viewed, by their ids; only with "
+            "`count_distinct_products_viewed`.",
+        )
+    },
+    "null without products",
+)
+_TRANSACTION: Columns = noted(
+    {
+        **_span("transaction_completed", "a transaction was made"),
+        "total_transaction_revenue": column(
+            MONEY_TOTAL, "Revenue of the transactions, whatever their currencies."
+        ),
+        "total_transaction_quantity": column("bigint", "Number of pieces in the transactions."),
+        "total_number_transactions": column("bigint", "Number of transactions, by their ids."),
+        "total_transacted_products": column(
+            "bigint", "Sum of the transactions' `number_products`."
+        ),
+    },
+    "null without a transaction",
+)
 
 
 def columns(settings: EcommerceSettings) -> Columns:
@@ -76,9 +120,9 @@ def columns(settings: EcommerceSettings) -> Columns:
         **_CART,
         **_CHECKOUT,
         **_PRODUCT,
-        **({_DISTINCT_PRODUCTS: "bigint"} if distinct else {}),
+        **(_DISTINCT_PRODUCTS if distinct else {}),
         **_TRANSACTION,
-        "start_tstamp_date": "date",
+        **START_DATE,
     }
     option = ("session_passthroughs", settings.session_passthroughs)
     passthroughs.with_passthroughs(own, *option)
@@ -98,6 +142,7 @@ _declared = model(
     replaces="domain_sessionid",
     steps=("sessions_this_run",),
     reads=_reads,
+    extras=Extras("events", by=("domain_sessionid",), first=FIRST),
 )
 
 
@@ -243,8 +288,8 @@ def _product_columns(settings: EcommerceSettings) -> dict[str, Column]:
     }
     names = _PRODUCT
     if settings.count_distinct_products_viewed:
-        names = {**_PRODUCT, _DISTINCT_PRODUCTS: "bigint"}
-        values[_DISTINCT_PRODUCTS] = _distinct_products(viewed, settings)
+        names = {**_PRODUCT, **_DISTINCT_PRODUCTS}
+        values |= dict.fromkeys(_DISTINCT_PRODUCTS, _distinct_products(viewed, settings))
     return _where_any(is_row, values, names, is_off=settings.disable_ecommerce_products)
 
 

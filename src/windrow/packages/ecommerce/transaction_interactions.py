@@ -8,6 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import Unique
+from windrow.column_rules import column
 from windrow.config import EcommerceSettings
 from windrow.event_columns import ECOMMERCE_PRODUCT
 from windrow.model import model
@@ -17,27 +19,26 @@ from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
     FIRST,
-    MONEY,
+    OF_EVENT,
     action_is,
     is_any,
     shaped,
-    strings,
+    typed,
 )
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **strings("transaction_id", "transaction_currency", "transaction_payment_method"),
-    "transaction_revenue": MONEY,
-    "transaction_total_quantity": "int",
-    "transaction_credit_order": "boolean",
-    "transaction_discount_amount": MONEY,
-    "transaction_discount_code": "string",
-    "transaction_shipping": MONEY,
-    "transaction_tax": MONEY,
-    "ecommerce_user_email": "string",
-    "ecommerce_user_is_guest": "boolean",
-    "number_products": "bigint",
+    **typed("transaction_id", "transaction_currency", "transaction_payment_method"),
+    **typed("transaction_revenue", "transaction_total_quantity", "transaction_credit_order"),
+    **typed("transaction_discount_amount", "transaction_discount_code"),
+    **typed("transaction_shipping", "transaction_tax"),
+    **typed("ecommerce_user_email", "ecommerce_user_is_guest"),
+    "number_products": column(
+        "bigint",
+        "Number of products that the event lists or, with `use_product_quantity`, of their pieces, "
+        "null if not known; 1 where products are not read.",
+    ),
 }
 
 
@@ -64,6 +65,7 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("transaction_interactions_this_run",),
     reads=_reads,
+    extras=OF_EVENT,
 )
 def transaction_interactions(
     events: DataFrame, nearby: DataFrame, settings: EcommerceSettings
@@ -77,9 +79,14 @@ def transaction_interactions(
 
 
 transactions_of_the_reference = replace(
-    transaction_interactions, key=("transaction_id", "event_id")
+    transaction_interactions,
+    key=("transaction_id", "event_id"),
+    checks=(Unique("transaction_id"),),
 )
-"""With a key under which all its rows can be stored; the reference's own fails on repeated ids."""
+"""With a key under which all its rows can be stored; the reference's own fails on repeated ids.
+
+Its check on them fails here too.
+"""
 
 
 def _first(bought: DataFrame, nearby: DataFrame, settings: EcommerceSettings) -> DataFrame:

@@ -6,28 +6,34 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import seconds_between
 from windrow.config import WebSettings
 from windrow.model import model, stored
-from windrow.packages.web.consent_log import BANNER, PREFERENCES
-from windrow.packages.web.event_fields import typed
+from windrow.packages.web.consent_log import BANNER, CMP_LOAD_TIME, PREFERENCES
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("event_id", "domain_userid"),
-    "page_view_id": "string",
+    "event_id": column("string", "Id of the event that says that the banner was shown."),
+    **typed("domain_userid"),
+    **PAGE_VIEW_ID,
     **typed("domain_sessionid"),
-    "cmp_load_time": "float",
-    "cmp_tstamp": "timestamp",
-    "first_consent_event_tstamp": "timestamp",
-    "first_consent_event_type": "string",
-    "cmp_interaction_time": "bigint",
+    **CMP_LOAD_TIME,
+    "cmp_tstamp": column("timestamp", "When the banner was shown."),
+    "first_consent_event_tstamp": column(
+        "timestamp",
+        "When the user first answered, other than `pending`, before the next banner; "
+        "null if never.",
+    ),
+    "first_consent_event_type": column("string", "What that first answer was."),
+    "cmp_interaction_time": column("bigint", "Whole seconds from the banner to that answer."),
 }
 
 
 @model(kind="rebuilt", key="event_id", columns=COLUMNS)
 def consent_cmp_stats(settings: WebSettings, log: DataFrame = stored("consent_log")) -> DataFrame:
-    """One row per banner: the user's first answer before the next banner, however much later.
+    """One row per banner shown: the user's first answer before the next banner, however much later.
 
     A pending answer is none.
     """

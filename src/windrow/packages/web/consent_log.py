@@ -5,26 +5,52 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import AcceptedValues
+from windrow.column_rules import column, noted
 from windrow.config import WebSettings
 from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.hooks import Hooks
 from windrow.model import model
-from windrow.packages.web.event_fields import strings, typed
+from windrow.packages.web.event_fields import DERIVED_DATE, PAGE_VIEW_ID, typed
 from windrow.packages.web.people import is_human
 from windrow.tables import Columns
 
 BANNER = "cmp_visible"
 PREFERENCES = "consent_preferences"
 
+_CHOSEN = ("event_type", "basis_for_processing", "consent_url", "consent_version")
+"""Fields of the preferences that the log has as they are."""
+
+ANSWER: Columns = {
+    **{name: CONSENT_PREFERENCES.fields[name] for name in _CHOSEN},
+    "consent_scopes": column(
+        "string", "Scopes that the answer is about, with a comma and a blank between."
+    ),
+    "domains_applied": column(
+        "string", "Domains that the answer holds for, with a comma and a blank between."
+    ),
+}
+"""The answer itself."""
+
+CMP_LOAD_TIME: Columns = {
+    "cmp_load_time": column("float", "Time until the banner showed, as the tracker measured it.")
+}
+EVENT_TYPES = (
+    *("allow_all", "allow_selected", "deny_all", "pending"),
+    *("implicit_consent", "withdrawn", "expired"),
+)
+
 COLUMNS: Columns = {
     **typed("event_id", "domain_userid", "user_id", "geo_country"),
-    "page_view_id": "string",
-    **typed("domain_sessionid", "derived_tstamp", "load_tstamp", "event_name"),
-    **strings("event_type", "basis_for_processing", "consent_url", "consent_version"),
-    **strings("consent_scopes", "domains_applied"),
-    "gdpr_applies": "boolean",
-    "cmp_load_time": "float",
-    "derived_tstamp_date": "date",
+    **PAGE_VIEW_ID,
+    **typed("domain_sessionid", "derived_tstamp", "load_tstamp"),
+    "event_name": column("string", f"`{BANNER}` for a banner, `{PREFERENCES}` for an answer."),
+    **noted(ANSWER, "null for a banner"),
+    "gdpr_applies": column(
+        "boolean", "Whether the GDPR applies; false where the event does not say so."
+    ),
+    **noted(CMP_LOAD_TIME, "null for an answer"),
+    **DERIVED_DATE,
 }
 
 
@@ -39,6 +65,7 @@ COLUMNS: Columns = {
         *("load_tstamp", "event_name", "useragent"),
         *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
     ),
+    checks=(AcceptedValues("event_type", EVENT_TYPES, severity="warn"),),
 )
 def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per consent event: the banner's load time, or the preferences that were chosen."""
@@ -50,9 +77,8 @@ def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataF
     def listed(name: str) -> Column:
         return F.array_join(preferences.getField(name), ", ")
 
-    chosen = ("event_type", "basis_for_processing", "consent_url", "consent_version")
     values: dict[str, Column] = {
-        **{name: preferences.getField(name) for name in chosen},
+        **{name: preferences.getField(name) for name in _CHOSEN},
         "consent_scopes": listed("consent_scopes"),
         "domains_applied": listed("domains_applied"),
         "gdpr_applies": F.coalesce(preferences.getField("gdpr_applies"), F.lit(False)),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, time
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.columns.timestamps import literal
 from windrow.model import model, stored
 from windrow.packages.web.consent_versions import COLUMNS as VERSION_COLUMNS
@@ -24,11 +25,26 @@ _TYPES: dict[str, tuple[str, ...]] = {
 }
 """Column -> the types of the last consent event that it counts."""
 
+_NULL = "null if nobody's is to it"
+
 COLUMNS: Columns = {
     **VERSION_COLUMNS,
-    "total_visitors": "bigint",
-    **dict.fromkeys(_TYPES, "bigint"),
-    "expires_in_six_months": "bigint",
+    "total_visitors": column(
+        "bigint", f"Number of users whose last answer is to the version; {_NULL}."
+    ),
+    **{
+        name: column(
+            "bigint",
+            "Number of users whose last answer is to the version and is "
+            f"{' or '.join(f'`{type_}`' for type_ in types)}; {_NULL}.",
+        )
+        for name, types in _TYPES.items()
+    },
+    "expires_in_six_months": column(
+        "bigint",
+        "Number of users whose last answer is to the version, is not `expired`, and ends, a year "
+        f"after it was given, within six months from today; {_NULL}.",
+    ),
 }
 
 
@@ -38,7 +54,7 @@ def consent_totals(
     versions: DataFrame = stored("consent_versions"),
     users: DataFrame = stored("consent_users"),
 ) -> DataFrame:
-    """One row per version: its users by their last answer; null counts if nobody answered it."""
+    """One row per version of the consent text: its users by their last answer."""
     last_type = F.col("last_consent_event_type")
     answered = users.where(last_type.isNotNull())
     counts = answered.groupBy(F.col("last_consent_version").alias("consent_version")).agg(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column, noted
 from windrow.config import WebSettings
 from windrow.model import model, stored
 from windrow.packages.web.consent_load_order import loaded_since
-from windrow.packages.web.consent_log import BANNER, PREFERENCES
-from windrow.packages.web.event_fields import strings, typed
+from windrow.packages.web.consent_log import ANSWER, BANNER, PREFERENCES
+from windrow.packages.web.event_fields import typed
 from windrow.tables import Columns
 
 _LAST: dict[str, str] = {
@@ -23,14 +24,22 @@ _LAST: dict[str, str] = {
 """Column -> what it takes from the user's latest preferences in the log."""
 
 COLUMNS: Columns = {
-    **typed("domain_userid", "user_id", "geo_country"),
-    "cmp_events": "bigint",
-    "consent_events": "bigint",
-    "last_cmp_event_tstamp": "timestamp",
-    "last_consent_event_tstamp": "timestamp",
-    **strings(*(name for name in _LAST if name != "last_consent_event_tstamp")),
-    "last_processed_event": "timestamp",
-    "is_latest_version": "boolean",
+    "domain_userid": column("string", "Id of the user in the site's own cookie."),
+    **noted(typed("user_id", "geo_country"), "from the user's newest consent event"),
+    "cmp_events": column("bigint", "Number of banners that the user was shown."),
+    "consent_events": column("bigint", "Number of answers that the user gave."),
+    "last_cmp_event_tstamp": column("timestamp", "Time of the last banner; null if there is none."),
+    "last_consent_event_tstamp": column(
+        "timestamp", "Time of the user's last answer; null if there is none."
+    ),
+    **noted(
+        {name: ANSWER[source] for name, source in _LAST.items() if source in ANSWER},
+        "from the user's last answer",
+    ),
+    "last_processed_event": column("timestamp", "Greatest load time of the user's consent events."),
+    "is_latest_version": column(
+        "boolean", "True if the version that the user answered last is the latest one."
+    ),
 }
 
 
@@ -42,7 +51,7 @@ def consent_users(
     versions: DataFrame = stored("consent_versions"),
     known: DataFrame = stored("consent_users"),
 ) -> DataFrame:
-    """One row per user: how often asked and answered, and what the last answer was.
+    """One row per cookie user: how often asked and answered, and what the last answer was.
 
     The users of this run are made anew from all their rows of the log, so that counts are right
     however runs were cut or repeated. That reads a few columns of the whole log, which has a row or

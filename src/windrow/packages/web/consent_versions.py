@@ -6,21 +6,23 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column, noted
 from windrow.config import WebSettings
 from windrow.model import model, stored
 from windrow.packages.web.consent_load_order import loaded_since
-from windrow.packages.web.consent_log import BANNER
-from windrow.packages.web.event_fields import strings
+from windrow.packages.web.consent_log import ANSWER, BANNER
 from windrow.tables import Columns
 
 _TERMS = ("consent_scopes", "consent_url", "domains_applied")
 
 COLUMNS: Columns = {
-    "consent_version": "string",
-    "version_start_tstamp": "timestamp",
-    **strings(*_TERMS),
-    "is_latest_version": "boolean",
-    "last_allow_all_event": "timestamp",
+    "consent_version": column("string", "Version of the consent text that was allowed in full."),
+    "version_start_tstamp": column("timestamp", "Time of the first `allow_all` to the version."),
+    **noted({name: ANSWER[name] for name in _TERMS}, "from the newest `allow_all` to the version"),
+    "is_latest_version": column("boolean", "True for the version that started last."),
+    "last_allow_all_event": column(
+        "timestamp", "Greatest load time of an `allow_all` to the version."
+    ),
 }
 
 
@@ -30,7 +32,7 @@ def consent_versions(
     log: DataFrame = stored("consent_log"),
     known: DataFrame = stored("consent_versions"),
 ) -> DataFrame:
-    """One row per version: since when, its newest terms, and whether it is the latest.
+    """One row per version of the consent text: since when, its newest terms, whether the latest.
 
     Made anew from the log, so that it is the same however runs were cut: one pass over a few
     columns of a table with a row or two per visitor, added up to a handful of rows.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sqlglot
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from sqlglot import exp
 
+from windrow.column_rules import column
+from windrow.columns.expressions import columns_in
 from windrow.config import ConversionEvent, WebSettings
 from windrow.errors import ConfigError
+from windrow.hooks import Hooks
 from windrow.tables import Columns
 
 _VALUE = "double"
@@ -20,22 +21,41 @@ def columns(settings: WebSettings) -> Columns:
     for conversion in settings.conversion_events:
         found |= _columns_of(conversion)
     if settings.total_all_conversions:
-        found |= {"cv__all_volume": "bigint", "cv__all_total": _VALUE}
+        found |= {
+            "cv__all_volume": column(
+                "bigint",
+                "Number of the session's conversions of every kind; "
+                "there only with `total_all_conversions`.",
+            ),
+            "cv__all_total": column(
+                _VALUE,
+                "Sum of the values of the session's conversions of every kind; "
+                "there only with `total_all_conversions`.",
+            ),
+        }
     return found
 
 
 def _columns_of(conversion: ConversionEvent) -> Columns:
-    prefix = f"cv_{conversion.name}"
+    prefix, kind = f"cv_{conversion.name}", f"`{conversion.name}`"
+    ids = column(
+        "array<string>", f"Ids of the session's events that are {kind} conversions, by time."
+    )
+    values = column(
+        f"array<{_VALUE}>",
+        f"Values of the session's {kind} conversions, by time; the default where there is none.",
+    )
+    total = column(_VALUE, f"Sum of the values of the session's {kind} conversions.")
     return {
-        f"{prefix}_volume": "bigint",
-        **({f"{prefix}_events": "array<string>"} if conversion.list_events else {}),
-        **(
-            {f"{prefix}_values": f"array<{_VALUE}>", f"{prefix}_total": _VALUE}
-            if conversion.value
-            else {}
+        f"{prefix}_volume": column(
+            "bigint", f"Number of the session's events that are {kind} conversions."
         ),
-        f"{prefix}_first_conversion": "timestamp",
-        f"{prefix}_converted": "boolean",
+        **({f"{prefix}_events": ids} if conversion.list_events else {}),
+        **({f"{prefix}_values": values, f"{prefix}_total": total} if conversion.value else {}),
+        f"{prefix}_first_conversion": column(
+            "timestamp", f"Time of the session's first {kind} conversion; null if it has none."
+        ),
+        f"{prefix}_converted": column("boolean", f"Whether the session has a {kind} conversion."),
     }
 
 
@@ -45,13 +65,11 @@ def reads(settings: WebSettings) -> tuple[str, ...]:
     for conversion in settings.conversion_events:
         for text in filter(None, (conversion.condition, conversion.value)):
             try:
-                tree = sqlglot.parse_one(text, dialect="spark")
-            except sqlglot.errors.ParseError as error:
+                found |= dict.fromkeys(columns_in(text))
+            except ConfigError as error:
                 raise ConfigError(
-                    f"packages.web.conversion_events: '{conversion.name}' has an expression that "
-                    f"is not SQL: {text!r} ({str(error).splitlines()[0]})"
-                ) from error
-            found |= dict.fromkeys(column.parts[0].name for column in tree.find_all(exp.Column))
+                    f"packages.web.conversion_events: '{conversion.name}': {error}"
+                ) from None
     return tuple(found)
 
 
@@ -70,7 +88,7 @@ def _events_of(conversion: ConversionEvent) -> Column:
     return F.sort_array(events).alias(_events_column(conversion))
 
 
-def derived(settings: WebSettings) -> dict[str, Column]:
+def derived(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """The conversion columns, made of the aggregates."""
     found: dict[str, Column] = {}
     for conversion in settings.conversion_events:
@@ -88,7 +106,8 @@ def derived(settings: WebSettings) -> dict[str, Column]:
             "converted": F.size(events) > 0,
         }
         prefix = f"cv_{conversion.name}_"
-        found |= {name: every[name.removeprefix(prefix)] for name in _columns_of(conversion)}
+        ours = {name: every[name.removeprefix(prefix)] for name in _columns_of(conversion)}
+        found |= hooks.columns("get_conversion_columns", ours, conversion=conversion.name)
     if settings.total_all_conversions:
         volumes = [found[f"cv_{c.name}_volume"] for c in settings.conversion_events]
         totals = [found[f"cv_{c.name}_total"] for c in settings.conversion_events if c.value]

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from windrow.config import WebSettings
 from windrow.event_columns import IAB, UA_PARSER, YAUAA, EntityColumn
+from windrow.hooks import Hooks
 
 ENRICHMENTS: dict[str, EntityColumn] = {
     "enable_iab": IAB,
@@ -15,18 +16,27 @@ ENRICHMENTS: dict[str, EntityColumn] = {
 }
 """Option -> the entity that it turns on."""
 
+HOOKS = {
+    "enable_iab": "get_iab_context_fields",
+    "enable_ua": "get_ua_context_fields",
+    "enable_yauaa": "get_yauaa_context_fields",
+}
+"""Option -> the hook that makes the entity's columns in another way."""
+
 
 def enabled_entities(settings: WebSettings) -> list[EntityColumn]:
     """The enrichment entities that the settings ask for."""
     return [entity for option, entity in ENRICHMENTS.items() if getattr(settings, option)]
 
 
-def enrichment_fields(settings: WebSettings) -> dict[str, Column]:
+def enrichment_fields(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """Output column -> value; all there, and null where the option is off."""
     fields: dict[str, Column] = {}
     for option, entity in ENRICHMENTS.items():
         first = F.get(F.col(entity.name), F.lit(0)) if getattr(settings, option) else None
-        for name, kind in entity.fields.items():
-            value = F.lit(None) if first is None else first.getField(name)
-            fields[name] = value.cast(kind)
+        ours = {
+            name: (F.lit(None) if first is None else first.getField(name)).cast(kind)
+            for name, kind in entity.fields.items()
+        }
+        fields |= hooks.columns(HOOKS[option], ours)
     return fields

@@ -1,7 +1,8 @@
-"""Column lists that the web tables share: fields taken from an event as they are."""
+"""Columns that the web tables share: fields of an event as they are, and what is often added."""
 
 from __future__ import annotations
 
+from windrow.column_rules import column, noted
 from windrow.event_columns import IAB, STANDARD_COLUMNS, UA_PARSER, YAUAA
 from windrow.tables import Columns
 
@@ -45,21 +46,62 @@ GEO = (
 )
 
 
+_EVENT_COLUMNS: Columns = {
+    **STANDARD_COLUMNS,
+    "domain_userid": column(
+        "string",
+        "Id of the user in the site's own cookie, the same for a whole session: that of its "
+        "earliest event with one.",
+    ),
+}
+"""The standard columns as the models get them: a run gives every session one user."""
+
+
 def typed(*names: str) -> dict[str, str]:
-    """Standard event columns with their types."""
-    return {name: STANDARD_COLUMNS[name] for name in names}
+    """Standard event columns with their types and rules."""
+    return {name: _EVENT_COLUMNS[name] for name in names}
 
 
-def strings(*names: str) -> dict[str, str]:
-    """Columns that are text."""
-    return dict.fromkeys(names, "string")
+PAGE_VIEW_ID: Columns = {
+    "page_view_id": column("string", "Id of the page view, from the event's web page entity.")
+}
+MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
+START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
+DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
 
+REFERRER_URL: Columns = {"referrer": STANDARD_COLUMNS["page_referrer"]}
+SOURCE_PLATFORM: Columns = {
+    "mkt_source_platform": column(
+        "string", "Value of `utm_source_platform` in the query of the page's URL, null if empty."
+    )
+}
+COUNTRY_NAMES: Columns = {
+    "geo_country_name": column("string", "Name of the country, by the list of countries."),
+    "geo_continent": column("string", "Continent of the country, by the list of countries."),
+}
+LANGUAGE_NAME: Columns = {
+    "br_lang_name": column("string", "Name of the browser's language, by the list of languages.")
+}
+CHANNEL_GROUP: Columns = {
+    "default_channel_group": column(
+        "string",
+        "Channel by marketing source, medium and campaign, such as `Paid Search` or `Unassigned`, "
+        "unless the hook `channel_group` says otherwise.",
+    )
+}
 
-_device_class, *_other_yauaa = YAUAA.fields
+_YAUAA = noted(YAUAA.fields, "null without `enable_yauaa`")
 
 ENRICHED: Columns = {
-    **IAB.fields,
-    **UA_PARSER.fields,
-    **strings(_device_class, "device_category", "screen_resolution", *_other_yauaa),
+    **noted(IAB.fields, "null without `enable_iab`"),
+    **noted(UA_PARSER.fields, "null without `enable_ua`"),
+    "device_class": _YAUAA["device_class"],
+    "device_category": column(
+        "string", "`Desktop`, `Mobile` for a phone, `Tablet` or `Other`, by `device_class`."
+    ),
+    "screen_resolution": column(
+        "string", "Width and height of the screen, as `414x896`, null if either is unknown."
+    ),
+    **{name: type_ for name, type_ in _YAUAA.items() if name != "device_class"},
 }
 """The enrichment columns in table order, with what is derived of them in its place."""

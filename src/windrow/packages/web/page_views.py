@@ -8,51 +8,90 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, OneValuePer, Unique
+from windrow.column_rules import column
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, within
 from windrow.columns.marketing import content_group
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import WebSettings
+from windrow.extras import Extras
 from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
 from windrow.packages.web.event_fields import (
+    CHANNEL_GROUP,
     ENRICHED,
     GEO,
     MARKETING,
+    MODEL_TSTAMP,
     PAGE,
+    PAGE_VIEW_ID,
     REFERRER,
+    START_DATE,
     typed,
 )
 from windrow.packages.web.people import is_human
+from windrow.parts.first_events import first_of_each, not_had_before
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    "page_view_id": "string",
-    **typed("event_id", "app_id", "platform", "user_id", "domain_userid", "network_userid"),
+    **PAGE_VIEW_ID,
+    "event_id": column("string", "Id of the page view's earliest event, whose values the row has."),
+    **typed("app_id", "platform", "user_id", "domain_userid", "network_userid"),
     **typed("domain_sessionid", "domain_sessionidx"),
-    "page_view_in_session_index": "int",
-    "page_views_in_session": "int",
+    "page_view_in_session_index": column(
+        "int", "Place of the page view among those of its session, from 1, by time."
+    ),
+    "page_views_in_session": column("int", "Number of rows that the session has in this table."),
     **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "model_tstamp": "timestamp",
-    "engaged_time_in_s": "bigint",
-    "absolute_time_in_s": "bigint",
-    "horizontal_pixels_scrolled": "int",
-    "vertical_pixels_scrolled": "int",
-    "horizontal_percentage_scrolled": "float",
-    "vertical_percentage_scrolled": "float",
+    "start_tstamp": column("timestamp", "When the page view began: its `derived_tstamp`."),
+    "end_tstamp": column(
+        "timestamp",
+        "Time of the last page ping, of the same session with `limit_page_views_to_session`; "
+        "the start if there was none.",
+    ),
+    **MODEL_TSTAMP,
+    "engaged_time_in_s": column(
+        "bigint",
+        "Engaged seconds: `min_visit_length` for the first heartbeat with a page ping, `heartbeat` "
+        "for every further one, 0 without pings.",
+    ),
+    "absolute_time_in_s": column("bigint", "Whole seconds from `start_tstamp` to `end_tstamp`."),
+    "horizontal_pixels_scrolled": column(
+        "int",
+        "Greatest horizontal scroll offset in pixels, from 0 to the document's width; "
+        "null if the document's size is unknown.",
+    ),
+    "vertical_pixels_scrolled": column(
+        "int",
+        "Greatest vertical scroll offset in pixels, from 0 to the document's height; "
+        "null if the document's size is unknown.",
+    ),
+    "horizontal_percentage_scrolled": column(
+        "float",
+        "Share of the document's width that came into view, in whole percent; "
+        "null if the size of document or viewport is unknown.",
+    ),
+    "vertical_percentage_scrolled": column(
+        "float",
+        "Share of the document's height that came into view, in whole percent; "
+        "null if the size of document or viewport is unknown.",
+    ),
     **typed("doc_width", "doc_height"),
-    "content_group": "string",
+    "content_group": column(
+        "string",
+        "Group of the page by its URL: `PDP` (`/product`), `PLP` (`/list`), `checkout`, `homepage` "
+        "(`/home`) or `other`; the hook `content_group` may say otherwise.",
+    ),
     **typed(*PAGE, *MARKETING, "page_referrer", *REFERRER),
-    "default_channel_group": "string",
+    **CHANNEL_GROUP,
     **typed(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
     **typed("br_colordepth", "br_renderengine", "os_timezone"),
     **ENRICHED,
-    "start_tstamp_date": "date",
+    **START_DATE,
 }
 
 _COPIED = tuple(
@@ -76,6 +115,10 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     return ("event_name", "domain_sessionid", *_COPIED, *offsets, *screen, *entities)
 
 
+def _is_view() -> Column:
+    return (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
+
+
 @model(
     key="page_view_id",
     date="start_tstamp",
@@ -83,6 +126,16 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
     reads=_reads,
+    extras=Extras("events", by=("page_view_id", "domain_sessionid"), first=_FIRST, of=_is_view),
+    checks=(
+        *(Unique("event_id"), NotNull("event_id"), NotNull("domain_sessionid")),
+        Unique(("domain_sessionid", "page_view_in_session_index")),
+        OneValuePer("page_views_in_session", per="domain_sessionid"),
+        NotNull(("page_view_in_session_index", "page_views_in_session")),
+        NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
+        NotNull(("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"), severity="warn"),
+        NotNull(("domain_sessionidx", "page_url"), severity="warn"),
+    ),
 )
 def page_views(
     events: DataFrame,
@@ -99,7 +152,7 @@ def page_views(
 
     views = _first_events(events, settings, hooks)
     if not settings.compat:
-        views = _not_seen_before(views, nearby)
+        views = not_had_before(views, nearby, "page_view_id", _FIRST)
 
     in_session = W.partitionBy("domain_sessionid")
     indexed = views.withColumns(
@@ -116,7 +169,7 @@ def page_views(
 
     start = F.col("derived_tstamp")
     end = F.coalesce("last_ping", start)
-    enriched = enrichment_fields(settings)
+    enriched = enrichment_fields(settings, hooks)
     derived: dict[str, Column] = {
         "page_view_id": F.col("page_view_id"),
         "domain_userid": F.col("domain_userid"),
@@ -149,19 +202,8 @@ def page_views(
 
 def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """The earliest page view event of every page view id, whichever session it is in."""
-    is_view = (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
-    order = W.partitionBy("page_view_id").orderBy(*_FIRST)
-    views = events.where(is_view & is_human(settings, hooks))
-    return views.withColumn("nth", F.row_number().over(order)).where(F.col("nth") == 1).drop("nth")
-
-
-def _not_seen_before(views: DataFrame, nearby: DataFrame) -> DataFrame:
-    """Without page views that a session of an earlier run already has, and had first."""
-    earlier = nearby.select("page_view_id", F.struct(*_FIRST).alias("stored_first")).alias("e")
-    this_first = F.struct(*(F.col(f"v.{name}") for name in _FIRST))
-    is_same = F.col("v.page_view_id") == F.col("e.page_view_id")
-    had_first = F.col("e.stored_first") < this_first
-    return views.alias("v").join(earlier, is_same & had_first, how="left_anti")
+    views = events.where(_is_view() & is_human(settings, hooks))
+    return first_of_each(views, "page_view_id", _FIRST)
 
 
 def engaged_time(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:

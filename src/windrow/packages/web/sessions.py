@@ -7,31 +7,37 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
+from windrow.column_rules import column, noted
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
 from windrow.config import WebSettings
+from windrow.extras import Extras
 from windrow.hooks import Hooks
 from windrow.model import model, stored
 from windrow.packages.web import conversions
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
 from windrow.packages.web.event_fields import (
+    CHANNEL_GROUP,
+    COUNTRY_NAMES,
     ENRICHED,
     GEO,
+    LANGUAGE_NAME,
     MARKETING,
+    MODEL_TSTAMP,
     PAGE,
     REFERRER,
-    strings,
+    REFERRER_URL,
+    SOURCE_PLATFORM,
+    START_DATE,
     typed,
 )
 from windrow.packages.web.people import is_human
+from windrow.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
-
-_LAST_PAGE = tuple(f"last_{name}" for name in PAGE)
-_LAST_GEO = ("geo_country", "geo_region_name", "geo_city", "geo_country_name", "geo_continent")
-_LAST_LANGUAGE = ("br_lang", "br_lang_name")
 
 _AS_FIRST = (
     *("app_id", "platform", "domain_sessionidx", "user_id", "domain_userid", "network_userid"),
@@ -50,36 +56,98 @@ _OF_FIRST = (
 _OF_LAST = (*PAGE, "geo_country", "geo_region_name", "geo_city", "br_lang")
 
 _LAST_IN_ORDER = 2**63 - 1
+_FROM_START = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+
+
+def _is_page_event() -> Column:
+    is_page_event = F.col("event_name").isin("page_view", "page_ping")
+    return is_page_event & F.col("page_view_id").isNotNull()
+
+
+_EVENT_COUNTS: Columns = {
+    "event_counts": column(
+        "map<string,bigint>",
+        "Event name -> number of the session's events with that name; "
+        "there only with `list_event_counts`.",
+    )
+}
+
+_FROM_FIRST = "from the session's first page view or ping"
+
+
+def _first(*names: str) -> Columns:
+    """Columns of the session's first page event, under the event's names."""
+    return noted(typed(*names), _FROM_FIRST)
+
+
+def _from_last(test: str) -> str:
+    """What `_last_or_first` does, in words."""
+    return (
+        f"from the session's last page view, or, if that has neither this nor `{test}`, "
+        "from its first page view or ping"
+    )
 
 
 def columns(settings: WebSettings) -> Columns:
     """The table's columns; event counts and conversions come with their options."""
-    counts = {"event_counts": "map<string,bigint>"} if settings.list_event_counts else {}
     return {
-        **typed("app_id", "platform", "domain_sessionid", "domain_sessionidx"),
-        "start_tstamp": "timestamp",
-        "end_tstamp": "timestamp",
-        "model_tstamp": "timestamp",
-        **typed("user_id", "domain_userid"),
-        "stitched_user_id": "string",
-        **typed("network_userid"),
-        "page_views": "bigint",
-        "engaged_time_in_s": "bigint",
-        **counts,
-        "total_events": "bigint",
-        "is_engaged": "boolean",
-        "absolute_time_in_s": "bigint",
-        **strings(*(f"first_{name}" for name in PAGE), *_LAST_PAGE, "referrer"),
-        **typed(*REFERRER, *MARKETING),
-        **strings("mkt_source_platform", "default_channel_group"),
-        **typed(*GEO),
-        **strings("geo_country_name", "geo_continent"),
-        **strings(*(f"last_{name}" for name in _LAST_GEO)),
-        **typed("user_ipaddress", "useragent", "br_renderengine", "br_lang"),
-        **strings("br_lang_name", *(f"last_{name}" for name in _LAST_LANGUAGE), "os_timezone"),
-        **ENRICHED,
+        **_first("app_id", "platform"),
+        **typed("domain_sessionid"),
+        **_first("domain_sessionidx"),
+        "start_tstamp": column(
+            "timestamp",
+            "Time of the session's earliest event; `min_visit_length` seconds before it "
+            "if that is a page ping.",
+        ),
+        "end_tstamp": column("timestamp", "Time of the session's latest event."),
+        **MODEL_TSTAMP,
+        **_first("user_id"),
+        **typed("domain_userid"),
+        "stitched_user_id": column(
+            "string",
+            "The user's id in `user_mapping`, or else `domain_userid`, unless the hook "
+            "`stitch_user_identifiers` says otherwise; null without `session_stitching`.",
+        ),
+        **_first("network_userid"),
+        "page_views": column(
+            "bigint", "Number of different page views that the session has views or pings of."
+        ),
+        "engaged_time_in_s": column(
+            "bigint",
+            "Engaged seconds: for every page with pings `min_visit_length` for its first "
+            "heartbeat with a ping, and `heartbeat` for every further one.",
+        ),
+        **(_EVENT_COUNTS if settings.list_event_counts else {}),
+        "total_events": column("bigint", "Number of the session's events, whatever their name."),
+        "is_engaged": column(
+            "boolean",
+            "True with two page views, two heartbeats of engaged time or a conversion; "
+            "the hook `engaged_session` may say otherwise.",
+        ),
+        "absolute_time_in_s": column(
+            "bigint",
+            "Whole seconds from the earliest to the latest event, and `min_visit_length` more "
+            "if the earliest is a page ping.",
+        ),
+        **noted(typed(*PAGE), _FROM_FIRST, prefix="first_"),
+        **noted(typed(*PAGE), _from_last("page_url"), prefix="last_"),
+        **noted(REFERRER_URL, _FROM_FIRST),
+        **_first(*REFERRER, *MARKETING),
+        **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
+        **_first(*GEO),
+        **noted(COUNTRY_NAMES, _FROM_FIRST),
+        **noted(
+            {**typed("geo_country", "geo_region_name", "geo_city"), **COUNTRY_NAMES},
+            _from_last("geo_country"),
+            prefix="last_",
+        ),
+        **_first("user_ipaddress", "useragent", "br_renderengine", "br_lang"),
+        **noted(LANGUAGE_NAME, _FROM_FIRST),
+        **noted({**typed("br_lang"), **LANGUAGE_NAME}, _from_last("br_lang"), prefix="last_"),
+        **_first("os_timezone"),
+        **noted(ENRICHED, _FROM_FIRST),
         **conversions.columns(settings),
-        "start_tstamp_date": "date",
+        **START_DATE,
     }
 
 
@@ -103,25 +171,14 @@ def stitched_older_sessions(
     older: DataFrame = stored("sessions"),
 ) -> DataFrame:
     """Stored sessions, not of this run, whose user became known under another id in this run."""
-    if not settings.session_stitching:
-        return older.limit(0)
-    before = known_before.select("domain_userid", F.col("user_id").alias("id_before"))
-    changed = (
-        user_mapping.join(before, "domain_userid", how="left")
-        .where(~F.col("user_id").eqNullSafe(F.col("id_before")))
-        .select("domain_userid", F.col("user_id").alias("mapped_user_id"))
-    )
-    this_run = sessions_this_run.select(F.col("session_id").alias("domain_sessionid"))
-    stitched = (
-        older.join(changed, "domain_userid", how="inner")
-        .join(this_run, "domain_sessionid", how="left_anti")
-        .withColumn("stitched", stitched_user_id(hooks))
-    )
-    return stitched.where(~F.col("stitched").eqNullSafe(F.col("stitched_user_id"))).select(
-        "domain_sessionid",
-        "start_tstamp",
-        "start_tstamp_date",
-        F.col("stitched").alias("stitched_user_id"),
+    return restitched(
+        older,
+        sessions_this_run,
+        user_mapping,
+        known_before,
+        session="domain_sessionid",
+        user="domain_userid",
+        value=_stitched_user_id(settings, hooks),
     )
 
 
@@ -132,7 +189,13 @@ def stitched_older_sessions(
     replaces="domain_sessionid",
     steps=("sessions_this_run",),
     reads=_reads,
+    extras=Extras("events", by=("domain_sessionid",), first=_FROM_START, of=_is_page_event),
     amend=stitched_older_sessions,
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
+        NotNull(("page_views", "total_events", "is_engaged")),
+        NotNull(("domain_sessionidx", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def sessions(
     events: DataFrame,
@@ -142,17 +205,19 @@ def sessions(
     now: datetime,
     user_mapping: DataFrame = stored("user_mapping"),
 ) -> DataFrame:
-    """One row per session: when, who, from where, what was seen, and whether it was engaged."""
+    """One row per session with a page view or ping: when, who, from where, what, how engaged."""
     human = events.where(is_human(settings, hooks))
-    totals = _totals(human, settings).where(F.col("first").isNotNull())
+    totals = _totals(human, settings, hooks).where(F.col("first").isNotNull())
     flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
 
     named = _with_names(flat, reference)
     grouped = with_source_category(named, reference, settings)
-    measured = _measured(grouped, settings)
+    measured = _measured(grouped, settings, hooks)
     is_engaged = hooks.column("engaged_session", _is_engaged(settings))
     engaged = measured.withColumn("is_engaged", is_engaged)
-    stitched = _stitched(engaged, user_mapping, settings, hooks)
+    known = stitched(
+        engaged, user_mapping, user="domain_userid", value=_stitched_user_id(settings, hooks)
+    )
 
     values: dict[str, Column] = {
         "model_tstamp": literal(now),
@@ -172,14 +237,14 @@ def sessions(
         "br_lang_name": F.col("first_language_name"),
         "last_br_lang": _last("br_lang", "br_lang"),
         "last_br_lang_name": _last_named("language_name", "br_lang"),
-        **{name: F.col(f"first.{name}") for name in enrichment_fields(settings)},
+        **{name: F.col(f"first.{name}") for name in enrichment_fields(settings, hooks)},
         "device_category": device_category(F.col("first.device_class")),
         "screen_resolution": screen_resolution(
             F.col("first.dvce_screenwidth"), F.col("first.dvce_screenheight")
         ),
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return stitched.select(
+    return known.select(
         *(
             values.get(name, F.col(name)).cast(kind).alias(name)
             for name, kind in columns(settings).items()
@@ -187,10 +252,10 @@ def sessions(
     )
 
 
-def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
+def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """Per session: its first page event, its last page view, and what all its events add up to."""
     page_view_id = F.col("page_view_id")
-    is_page_event = F.col("event_name").isin("page_view", "page_ping") & page_view_id.isNotNull()
+    is_page_event = _is_page_event()
     is_view = (F.col("event_name") == "page_view") & page_view_id.isNotNull()
     is_ping = (F.col("event_name") == "page_ping") & page_view_id.isNotNull()
     bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
@@ -199,11 +264,11 @@ def _totals(events: DataFrame, settings: WebSettings) -> DataFrame:
     def latest_first(name: str) -> Column:
         return F.coalesce(-F.unix_micros(name), F.lit(_LAST_IN_ORDER))
 
-    from_start = F.struct("derived_tstamp", "dvce_created_tstamp", "event_id")
+    from_start = F.struct(*_FROM_START)
     from_end = F.struct(
         latest_first("derived_tstamp"), latest_first("dvce_created_tstamp"), F.col("event_id")
     )
-    enriched = [value.alias(name) for name, value in enrichment_fields(settings).items()]
+    enriched = [value.alias(name) for name, value in enrichment_fields(settings, hooks).items()]
     first = F.struct(*(F.col(name) for name in _OF_FIRST), *enriched)
     last = F.struct(*(F.col(name) for name in _OF_LAST))
     # Pings whose time is unknown are in no heartbeat; the reference counts their pages anyway.
@@ -253,7 +318,7 @@ def _with_names(frame: DataFrame, reference: ReferenceFrames) -> DataFrame:
     return frame
 
 
-def _measured(frame: DataFrame, settings: WebSettings) -> DataFrame:
+def _measured(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """With start, durations, event counts and conversions.
 
     A session that begins with a ping began a minimum visit earlier. The reference moves the start
@@ -280,7 +345,7 @@ def _measured(frame: DataFrame, settings: WebSettings) -> DataFrame:
             + F.when(begins_with_ping, F.lit(visit)).otherwise(F.lit(0)),
             "engaged_time_in_s": engaged,
             **({"event_counts": _event_counts(names)} if names is not None else {}),
-            **conversions.derived(settings),
+            **conversions.derived(settings, hooks),
         }
     )
 
@@ -307,20 +372,11 @@ def _is_engaged(settings: WebSettings) -> Column:
     return F.coalesce(engaged, F.lit(False))
 
 
-def _stitched(
-    frame: DataFrame, user_mapping: DataFrame, settings: WebSettings, hooks: Hooks
-) -> DataFrame:
+def _stitched_user_id(settings: WebSettings, hooks: Hooks) -> Column | None:
+    """The user's known id where there is one, the cookie's otherwise; None: stitching is off."""
     if not settings.session_stitching:
-        return frame.withColumn("stitched_user_id", F.lit(None).cast("string"))
-    mapped = user_mapping.select("domain_userid", F.col("user_id").alias("mapped_user_id"))
-    return frame.join(mapped, "domain_userid", how="left").withColumn(
-        "stitched_user_id", stitched_user_id(hooks)
-    )
-
-
-def stitched_user_id(hooks: Hooks) -> Column:
-    """The user's known id where there is one, the cookie's otherwise."""
-    return hooks.column("stitch_user_identifiers", F.coalesce("mapped_user_id", "domain_userid"))
+        return None
+    return stitched_user_id(hooks, F.col("domain_userid"))
 
 
 def _last(name: str, test: str) -> Column:

@@ -7,29 +7,58 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull
+from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal
+from windrow.extras import Extras
 from windrow.model import model, stored
-from windrow.packages.web.event_fields import MARKETING, PAGE, REFERRER, strings
+from windrow.packages.web.event_fields import (
+    CHANNEL_GROUP,
+    COUNTRY_NAMES,
+    LANGUAGE_NAME,
+    MARKETING,
+    MODEL_TSTAMP,
+    PAGE,
+    REFERRER,
+    REFERRER_URL,
+    SOURCE_PLATFORM,
+    START_DATE,
+    typed,
+)
+from windrow.parts.users import over_sessions
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)
-_LAST_PAGE = tuple(f"last_{name}" for name in PAGE)
 _PLACE = ("geo_country", "geo_country_name", "geo_continent", "geo_city", "geo_region_name")
 _LANGUAGE = ("br_lang", "br_lang_name")
 _OF_FIRST = (*REFERRER, *MARKETING, "mkt_source_platform", "default_channel_group")
 
+_FROM_FIRST = "from the first page view or ping of the user's first session"
+_FROM_LAST = "from the last page of the user's last session"
+
+_VISITED: Columns = {
+    **typed(*PAGE, "geo_country"),
+    **COUNTRY_NAMES,
+    **typed("geo_city", "geo_region_name", "br_lang"),
+    **LANGUAGE_NAME,
+}
+"""What is known of the first visit and of the last."""
+
 COLUMNS: Columns = {
-    **strings("user_id", "domain_userid", "network_userid"),
-    "start_tstamp": "timestamp",
-    "end_tstamp": "timestamp",
-    "model_tstamp": "timestamp",
-    "page_views": "bigint",
-    "sessions": "bigint",
-    "engaged_time_in_s": "bigint",
-    **strings(*_FIRST_PAGE, *(f"first_{name}" for name in (*_PLACE, *_LANGUAGE))),
-    **strings(*_LAST_PAGE, *(f"last_{name}" for name in (*_PLACE, *_LANGUAGE))),
-    **strings("referrer", *_OF_FIRST),
-    "start_tstamp_date": "date",
+    **noted(typed("user_id"), _FROM_FIRST),
+    "domain_userid": column("string", "Id of the user in the site's own cookie."),
+    **noted(typed("network_userid"), _FROM_FIRST),
+    "start_tstamp": column("timestamp", "Start of the user's first session."),
+    "end_tstamp": column("timestamp", "End of the user's last session."),
+    **MODEL_TSTAMP,
+    "page_views": column("bigint", "Sum of `page_views` over all the user's sessions."),
+    "sessions": column("bigint", "Number of the user's sessions."),
+    "engaged_time_in_s": column("bigint", "Engaged seconds of all the user's sessions together."),
+    **noted(_VISITED, _FROM_FIRST, prefix="first_"),
+    **noted(_VISITED, _FROM_LAST, prefix="last_"),
+    **noted({**REFERRER_URL, **typed(*REFERRER, *MARKETING)}, _FROM_FIRST),
+    **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
+    **START_DATE,
 }
 
 
@@ -38,26 +67,27 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_userid",
+    extras=Extras(
+        "sessions_of_users", by=("domain_userid",), first=("start_tstamp", "domain_sessionid")
+    ),
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    checks=(
+        NotNull(("start_tstamp", "end_tstamp", "page_views", "sessions", "engaged_time_in_s")),
+        NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
+    ),
 )
 def users(
     sessions_of_users: DataFrame, now: datetime, sessions: DataFrame = stored("sessions")
 ) -> DataFrame:
-    """One row per user: first and last visit, where they came from, and totals over all visits."""
+    """One row per cookie user: first and last visit, origin, and totals over all visits."""
     of_first = ("user_id", "network_userid", *_FIRST_PAGE, "referrer", *_OF_FIRST)
-    first = F.struct(*of_first, *_PLACE, *_LANGUAGE)
-    last = F.struct(*(f"last_{name}" for name in (*PAGE, *_PLACE, *_LANGUAGE)))
-    # Of two sessions that start, or end, at the same time, the one with the greater id counts.
-    earliest = F.struct(-F.unix_micros("start_tstamp"), F.col("domain_sessionid"))
-    latest = F.struct("end_tstamp", "domain_sessionid")
-    totals = sessions_of_users.groupBy("domain_userid").agg(
-        F.min("start_tstamp").alias("start_tstamp"),
-        F.max("end_tstamp").alias("end_tstamp"),
-        F.sum("page_views").alias("page_views"),
-        F.count_distinct("domain_sessionid").alias("sessions"),
-        F.sum("engaged_time_in_s").alias("engaged_time_in_s"),
-        F.max_by(first, earliest).alias("first"),
-        F.max_by(last, latest).alias("last"),
+    totals = over_sessions(
+        sessions_of_users,
+        user="domain_userid",
+        session="domain_sessionid",
+        of_first=(*of_first, *_PLACE, *_LANGUAGE),
+        of_last=tuple(f"last_{name}" for name in (*PAGE, *_PLACE, *_LANGUAGE)),
+        totals={name: F.sum(name) for name in ("page_views", "engaged_time_in_s")},
     )
     values = {
         "model_tstamp": literal(now),

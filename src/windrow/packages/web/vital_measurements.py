@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.config import WebSettings
 from windrow.hooks import Hooks
 from windrow.model import model, stored
-from windrow.packages.web.event_fields import strings
 from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
@@ -31,13 +31,34 @@ _GROUPINGS: dict[str, tuple[str, ...]] = {
 
 def columns(settings: WebSettings) -> Columns:
     """The table's columns; the percentile is part of their names."""
+    every = "`all` if not grouped by it"
     return {
-        **strings("compound_key", "measurement_type", "page_url", "device_class", "geo_country"),
-        **strings("country", "time_period"),
-        "page_view_count": "bigint",
-        **dict.fromkeys((_percentile_column(name, settings) for name in MEASURES), "decimal(14,3)"),
-        **strings(*RESULTS),
-        "passed": "int",
+        "compound_key": column(
+            "string",
+            "`page_url`, `device_class`, `geo_country` and `time_period` with hyphens between.",
+        ),
+        "measurement_type": column(
+            "string", f"What is grouped by: {', '.join(f'`{name}`' for name in _GROUPINGS)}."
+        ),
+        "page_url": column("string", f"URL of the page; {every}."),
+        "device_class": column("string", f"Class of the device, as in `vitals`; {every}."),
+        "geo_country": column("string", f"Code of the country, as in `vitals`; {every}."),
+        "country": column(
+            "string", f"Name of the country, `unknown` if it is not in the list; {every}."
+        ),
+        "time_period": column(
+            "string",
+            "Day, as `2024-03-05 00:00:00`; `last n days`, n being `cwv_days_to_measure`, if not "
+            "grouped by it.",
+        ),
+        "page_view_count": column("bigint", "Number of page views in the group."),
+        **{_percentile_column(name, settings): _percentile_type(name) for name in MEASURES},
+        **RESULTS,
+        "passed": column(
+            "int",
+            "1 if the verdicts on lcp, fid and cls are all `good`, otherwise 0; "
+            "the hook `core_web_vital_pass` may say otherwise.",
+        ),
     }
 
 
@@ -82,6 +103,14 @@ def vital_measurements(
 
 def _percentile_column(measure: str, settings: WebSettings) -> str:
     return f"{measure}_{settings.cwv_percentile}p"
+
+
+def _percentile_type(measure: str) -> str:
+    return column(
+        "decimal(14,3)",
+        f"Percentile of `{measure}` in the group, the one that `cwv_percentile` says, interpolated "
+        "and rounded up to three decimals.",
+    )
 
 
 def _percentile(measure: str, settings: WebSettings) -> Column:

@@ -7,7 +7,9 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from windrow.column_rules import column
 from windrow.hooks import Hooks
+from windrow.tables import Columns
 
 _LIMITS: dict[str, tuple[Decimal, Decimal]] = {
     "lcp": (Decimal("2.5"), Decimal("4")),
@@ -24,7 +26,16 @@ lcp is in seconds, cls has no unit, the others are in milliseconds.
 MEASURES = tuple(_LIMITS)
 """The measures that are judged, in table order."""
 
-RESULTS = tuple(f"{measure}_result" for measure in MEASURES)
+RESULTS: Columns = {
+    f"{measure}_result": column(
+        "string",
+        f"Verdict on `{measure}`: `good` below {good}, `needs improvement` below {acceptable}, "
+        "otherwise `poor`, and `not measurable` if it is null; the hook `core_web_vital_results` "
+        "may say otherwise.",
+    )
+    for measure, (good, acceptable) in _LIMITS.items()
+}
+"""The verdicts, a column per measure."""
 
 
 def results(hooks: Hooks) -> dict[str, Column]:

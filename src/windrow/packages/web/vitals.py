@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+from windrow.checks import NotNull, Unique
+from windrow.column_rules import column, noted, rule_of
 from windrow.columns.marketing import content_group
 from windrow.config import WebSettings
 from windrow.event_columns import IAB, WEB_VITALS, YAUAA
 from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.enrichments import enrichment_fields
-from windrow.packages.web.event_fields import strings, typed
+from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
 from windrow.packages.web.people import is_human
 from windrow.packages.web.vital_results import RESULTS, results
+from windrow.parts.first_events import first_of_each, not_had_before
 from windrow.tables import Columns
 
 _MEASURE = "decimal(14,4)"
-_VITALS = ("lcp", "fcp", "fid", "cls", "inp", "ttfb")
+_ROUNDED = ("fcp", "fid", "cls", "inp", "ttfb")
+"""The measures that keep their unit; lcp becomes seconds."""
 _DEVICE = ("device_name", "agent_name", "agent_version", "operating_system_name")
 
 COLUMNS: Columns = {
-    **typed("event_id", "event_name", "app_id", "platform", "domain_userid", "user_id"),
-    "page_view_id": "string",
+    "event_id": column(
+        "string", "Id of the page view's earliest web vitals event, whose values the row has."
+    ),
+    "event_name": column("string", "Always `web_vitals`."),
+    **typed("app_id", "platform", "domain_userid", "user_id"),
+    **PAGE_VIEW_ID,
     **typed("domain_sessionid", "collector_tstamp", "derived_tstamp", "load_tstamp"),
-    **typed("geo_country", "page_url"),
-    "url_group": "string",
+    **noted(typed("geo_country"), "`unknown_geo_country` if it is not known"),
+    **noted(typed("page_url"), "`unknown_page_url` if it is not known"),
+    "url_group": column(
+        "string",
+        "Group of the page by its URL, as `content_group` of the page views; "
+        "the hook `core_web_vital_page_groups` may say otherwise.",
+    ),
     **typed("page_title", "useragent"),
-    **strings("device_class", *_DEVICE),
-    **dict.fromkeys(_VITALS, _MEASURE),
-    "navigation_type": "string",
-    "dedupe_index": "int",
-    **strings(*RESULTS),
-    "derived_tstamp_date": "date",
+    "device_class": column(
+        "string",
+        "Class of the device in lower case, by YAUAA; `unknown_device_class` if it is not known "
+        "or without `enable_yauaa`.",
+    ),
+    **{name: ENRICHED[name] for name in _DEVICE},
+    "lcp": column(_MEASURE, "Largest contentful paint in seconds, rounded up to milliseconds."),
+    **noted(
+        {name: column(_MEASURE, rule_of(WEB_VITALS.fields[name])) for name in _ROUNDED},
+        "rounded up to three decimals",
+    ),
+    "navigation_type": WEB_VITALS.fields["navigation_type"],
+    "dedupe_index": column("int", "Always 1: of a page view's web vitals only the first count."),
+    **RESULTS,
+    **DERIVED_DATE,
 }
 
 _FIRST = ("derived_tstamp", "event_id")
@@ -59,17 +80,19 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     replaces="domain_sessionid",
     steps=("vital_events_this_run", "vitals_this_run"),
     reads=_reads,
+    checks=(Unique("event_id"), NotNull(("event_id", "page_url"))),
 )
 def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """One row per page view that sent web vitals: its measures, each with a verdict.
 
     The device is known with `enable_yauaa` only.
     """
-    firsts = _first_events(events.where(_is_measured(settings, hooks)), settings)
+    order = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
+    firsts = first_of_each(events.where(_is_measured(settings, hooks)), "page_view_id", order)
     if not settings.compat:
-        firsts = _not_seen_before(firsts, nearby)
+        firsts = not_had_before(firsts, nearby, "page_view_id", order)
 
-    enriched = enrichment_fields(settings)
+    enriched = enrichment_fields(settings, hooks)
     vital = F.col(WEB_VITALS.name)
 
     def or_unknown(value: Column, name: str) -> Column:
@@ -81,7 +104,7 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
         "url_group": hooks.column("core_web_vital_page_groups", content_group(F.col("page_url"))),
         "device_class": or_unknown(F.lower(enriched["device_class"]), "device_class"),
         **{name: enriched[name] for name in _DEVICE},
-        **{name: _rounded_up(vital.getField(name), decimals=3) for name in _VITALS},
+        **{name: _rounded_up(vital.getField(name), decimals=3) for name in _ROUNDED},
         "lcp": _rounded_up(vital.getField("lcp"), decimals=0) / 1000,
         "navigation_type": vital.getField("navigation_type"),
         "dedupe_index": F.lit(1),
@@ -104,29 +127,12 @@ def _is_measured(settings: WebSettings, hooks: Hooks) -> Column:
     robots.
     """
     is_vital = (F.col("event_name") == "web_vitals") & F.col("page_view_id").isNotNull()
-    is_robot = enrichment_fields(settings)["spider_or_robot"]
+    is_robot = enrichment_fields(settings, hooks)["spider_or_robot"]
     if settings.compat:
         always = settings.model_copy(update={"ua_bot_filter": True})
         is_vital &= is_human(always, hooks)
         return is_vital & ~is_robot if settings.enable_iab else is_vital
     return is_vital & is_human(settings, hooks) & ~F.coalesce(is_robot, F.lit(False))
-
-
-def _first_events(vital_events: DataFrame, settings: WebSettings) -> DataFrame:
-    """The earliest event of every page view."""
-    first = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
-    order = W.partitionBy("page_view_id").orderBy(*first)
-    numbered = vital_events.withColumn("nth", F.row_number().over(order))
-    return numbered.where(F.col("nth") == 1).drop("nth")
-
-
-def _not_seen_before(firsts: DataFrame, nearby: DataFrame) -> DataFrame:
-    """Without page views that a session of an earlier run already has, and had first."""
-    earlier = nearby.select("page_view_id", F.struct(*_FIRST).alias("stored_first")).alias("e")
-    this_first = F.struct(*(F.col(f"v.{name}") for name in _FIRST))
-    is_same = F.col("v.page_view_id") == F.col("e.page_view_id")
-    had_first = F.col("e.stored_first") < this_first
-    return firsts.alias("v").join(earlier, is_same & had_first, how="left_anti")
 
 
 def _rounded_up(measure: Column, *, decimals: int) -> Column:

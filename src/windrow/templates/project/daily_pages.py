@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from windrow import model, stored
 
 
-@model(key=("page_date", "page_urlpath"), date="page_date", tags=["daily"])
+@model(key=("page_date", "page_urlpath"), date="page_date", tags=["daily"], package="web")
 def daily_pages(
     page_views: DataFrame, all_page_views: DataFrame = stored("page_views")
 ) -> DataFrame:

@@ -1,0 +1,90 @@
+"""screen_views: one row per screen view, numbered within its session.
+
+A screen view id that two sessions have counts only where it is earliest. When another session of
+an earlier run had it first, it stays there; the reference lets the later run take it away.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import Window as W
+from pyspark.sql import functions as F
+
+from windrow.checks import NotNull, OneValuePer, Unique
+from windrow.column_rules import column
+from windrow.columns.timestamps import literal
+from windrow.config import MobileSettings
+from windrow.model import model
+from windrow.packages.mobile.event_fields import (
+    APP,
+    DERIVED_DATE,
+    DEVICE,
+    EARLIEST,
+    GEO,
+    LOCATION,
+    MODEL_TSTAMP,
+    NETWORK,
+    SCREEN_SIZE,
+    SESSION,
+    SHOWN,
+    read_for,
+    typed,
+)
+from windrow.parts.first_events import first_of_each, not_had_before
+from windrow.tables import Columns
+
+COLUMNS: Columns = {
+    **typed("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
+    **typed(*SESSION),
+    "screen_view_in_session_index": column(
+        "int", "Number of the screen view among its session's, in the order of their times."
+    ),
+    "screen_views_in_session": column("int", "Number of screen views that the session has."),
+    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **MODEL_TSTAMP,
+    **typed(*SHOWN),
+    **typed("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
+    **typed("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
+    **typed("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    **typed("user_ipaddress", "useragent", *NETWORK, *APP),
+    **DERIVED_DATE,
+}
+
+
+@model(
+    key="screen_view_id",
+    date="derived_tstamp",
+    columns=COLUMNS,
+    replaces="session_id",
+    steps=("screen_views_this_run",),
+    reads=read_for("event_name", *COLUMNS),
+    checks=(
+        *(Unique("event_id"), NotNull("event_id"), NotNull("session_id")),
+        Unique(("session_id", "screen_view_in_session_index")),
+        OneValuePer("screen_views_in_session", per="session_id"),
+        NotNull(("screen_view_in_session_index", "screen_views_in_session", "collector_tstamp")),
+        NotNull(("device_user_id", "session_index", "session_first_event_id"), severity="warn"),
+        NotNull(("network_userid", "dvce_created_tstamp", "derived_tstamp"), severity="warn"),
+    ),
+)
+def screen_views(
+    events: DataFrame, nearby: DataFrame, settings: MobileSettings, now: datetime
+) -> DataFrame:
+    """One row per screen view: what was shown, what before it, on which device and where."""
+    has_id = F.col("screen_view_id").isNotNull()
+    shown = events.where((F.col("event_name") == "screen_view") & has_id)
+    views = first_of_each(shown, "screen_view_id", EARLIEST)
+    if not settings.compat:
+        views = not_had_before(views, nearby, "screen_view_id", EARLIEST)
+
+    in_session = W.partitionBy("session_id")
+    return views.withColumns(
+        {
+            "screen_view_in_session_index": F.row_number().over(in_session.orderBy(*EARLIEST)),
+            "screen_views_in_session": F.count(F.lit(1)).over(in_session),
+            "model_tstamp": literal(now),
+            "derived_tstamp_date": F.to_date("derived_tstamp"),
+        }
+    ).select(*(F.col(name).cast(kind) for name, kind in COLUMNS.items()))

@@ -1,0 +1,28 @@
+"""The first event of every id, such as a page view's, whichever session it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import Window as W
+from pyspark.sql import functions as F
+
+
+def first_of_each(events: DataFrame, id_column: str, order: Sequence[str]) -> DataFrame:
+    """The earliest event of every id; the last column of `order` settles ties."""
+    numbered = events.withColumn(
+        "nth", F.row_number().over(W.partitionBy(id_column).orderBy(*order))
+    )
+    return numbered.where(F.col("nth") == 1).drop("nth")
+
+
+def not_had_before(
+    firsts: DataFrame, nearby: DataFrame, id_column: str, order: Sequence[str]
+) -> DataFrame:
+    """Without ids that a session of an earlier run already has, and had first."""
+    earlier = nearby.select(id_column, F.struct(*order).alias("stored_first")).alias("e")
+    this_first = F.struct(*(F.col(f"v.{name}") for name in order))
+    is_same = F.col(f"v.{id_column}") == F.col(f"e.{id_column}")
+    had_first = F.col("e.stored_first") < this_first
+    return firsts.alias("v").join(earlier, is_same & had_first, how="left_anti")

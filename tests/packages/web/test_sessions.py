@@ -1,0 +1,117 @@
+"""sessions: which events count, where a session begins, and whose it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from website import at, event, events_this_run
+from windrow.config import ReferenceLists, WebSettings
+from windrow.event_columns import YAUAA
+from windrow.frames import frame_of
+from windrow.hooks import Hooks
+from windrow.packages.web.sessions import columns, sessions
+from windrow.packages.web.user_mapping import COLUMNS as USER_MAPPING
+from windrow.reference_frames import ReferenceFrames, reference_frames
+
+NOW = at("2024-01-31 00:00")
+AHREFS = "Mozilla/5.0 (compatible; AhrefsBot/7.0)"
+DAY = "2024-01-02"
+
+EVENTS = [
+    event("a1", "clicked first", f"{DAY} 10:00:00", "link_click"),
+    event("a2", "clicked first", f"{DAY} 10:00:10", "page_ping", page="a"),
+    event("b1", "pinged first", f"{DAY} 10:00:10", "page_ping", page="b"),
+    event("b2", "pinged first", f"{DAY} 10:00:20", "link_click"),
+    event("c1", "clicked only", f"{DAY} 10:00:00", "link_click"),
+    event("d1", "untimed", f"{DAY} 10:00:00", page="d"),
+    event("d2", "untimed", f"{DAY} 10:00:10", "page_ping", page="d", dvce_created_tstamp=None),
+    event("e1", "robot", f"{DAY} 10:00:00", page="e", useragent=AHREFS),
+    event("f1", "part robot", f"{DAY} 10:00:00", page="f", useragent=AHREFS),
+    event("f2", "part robot", f"{DAY} 10:00:30", page="f"),
+    event("g1", "no agent", f"{DAY} 10:00:00", page="g", useragent=None, cookie="known"),
+    event(
+        "h1",
+        "tablet",
+        f"{DAY} 10:00:00",
+        page="h",
+        cookie=None,
+        mkt_source=" Google ",
+        **{YAUAA.name: [{"device_class": "Tablet"}]},
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def reference(spark: SparkSession) -> ReferenceFrames:
+    return reference_frames(spark, ReferenceLists())
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    return events_this_run(spark, EVENTS)
+
+
+def found(
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame, **options: Any
+) -> dict[str, Any]:
+    """Session id -> its row."""
+    settings = WebSettings(enable_yauaa=True, list_event_counts=True, **options)
+    mapping = frame_of(spark, [["known", "anna", f"{DAY} 12:00:00"]], USER_MAPPING)
+    table = sessions(events, settings, Hooks(), reference, NOW, mapping)
+    assert dict(table.dtypes) == columns(settings)
+    timed = table.withColumn("start", F.date_format("start_tstamp", "HH:mm:ss"))
+    return {row["domain_sessionid"]: row for row in timed.collect()}
+
+
+def lives(rows: dict[str, Any], *names: str) -> dict[str, tuple[str, int]]:
+    """Session -> the time it started and how many seconds it lasted."""
+    return {name: (rows[name]["start"], rows[name]["absolute_time_in_s"]) for name in names}
+
+
+def test_sessions(spark: SparkSession, reference: ReferenceFrames, events: DataFrame):
+    rows = found(spark, reference, events)
+
+    assert set(rows) == {
+        *("clicked first", "pinged first", "untimed", "part robot", "no agent", "tablet")
+    }
+    assert lives(rows, "clicked first", "pinged first", "part robot") == {
+        "clicked first": ("10:00:00", 10),
+        "pinged first": ("10:00:05", 15),
+        "part robot": ("10:00:30", 0),
+    }
+    assert rows["pinged first"]["event_counts"] == {"link_click": 1, "page_ping": 1}
+    assert rows["part robot"]["total_events"] == 1
+    assert rows["untimed"]["engaged_time_in_s"] == 0
+
+    tablet = rows["tablet"]
+    assert (tablet["device_category"], tablet["screen_resolution"]) == ("Tablet", None)
+    assert tablet["default_channel_group"] == "Organic Search"
+    stitched = {name: row["stitched_user_id"] for name, row in rows.items()}
+    assert stitched["no agent"] == "anna"
+    assert stitched["untimed"] == "cookie"
+    assert stitched["tablet"] is None
+
+
+def test_sessions_of_the_reference(
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame
+):
+    rows = found(spark, reference, events, compat=True, session_stitching=False)
+    assert "no agent" not in rows
+    assert lives(rows, "clicked first", "pinged first", "robot", "part robot") == {
+        "clicked first": ("09:59:55", 15),
+        "pinged first": ("10:00:05", 15),
+        "robot": ("10:00:00", 0),
+        "part robot": ("10:00:00", 30),
+    }
+    assert rows["untimed"]["engaged_time_in_s"] == -5
+    assert {row["stitched_user_id"] for row in rows.values()} == {None}
+
+
+def test_an_empty_run_has_typed_event_counts(
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame
+):
+    assert found(spark, reference, events.limit(0)) == {}
