@@ -48,7 +48,7 @@ ENGINE_INPUTS = (
 `sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
 run's sessions, and users who had one of these sessions until now. `until`: where the run's window
-ends.
+ends, or what the model has seen already where that is later.
 """
 
 

@@ -143,7 +143,9 @@ class ModelRun:
             case "now":
                 return self.now
             case "until":
-                return self.limits.upper
+                return max(
+                    self.limits.upper, self.positions.get(member.full_name, self.limits.upper)
+                )
             case "hooks":
                 return self.ws.hooks
             case "reference":

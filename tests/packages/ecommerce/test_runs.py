@@ -59,18 +59,39 @@ WEEK = [
 ]
 
 
+OWN_COLUMNS: dict[str, Any] = {
+    "cart_passthroughs": [{"sql": "length(e.page_url)", "alias": "long"}],
+    "passthrough": {
+        "cart_interactions": [{"sql": "e.dvce_created_tstamp", "alias": "tracker_time"}],
+        "sessions": [{"sql": "page_url", "alias": "first_page"}],
+    },
+    "aggregations": {"sessions": [{"type": "count", "alias": "number_events"}]},
+}
+
+
 @pytest.fixture(scope="module")
 def split(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """A week in three runs; the second finds no e-commerce event in its window but s7's."""
-    shop = Shop(spark, tmp_path_factory.mktemp("split"))
+    shop = Shop(spark, tmp_path_factory.mktemp("split"), **OWN_COLUMNS)
     shop.arrive(*WEEK)
     for now in ("2024-01-03 00:00", "2024-01-04 00:00", END):
         shop.run(now)
     return shop
 
 
+def test_a_past_window_processed_again_changes_nothing(split: Shop):
+    before = contents(split)
+    project = split.project()
+    # c2 was abandoned after the window's end.
+    window = {"first": at("2024-01-02"), "last": at("2024-01-02 12:00")}
+    plan = project.plan_rerun("ecommerce", now=at(END), **window)
+    results = project.rerun("ecommerce", plan)
+    assert [result.has_failed for result in results] == [False]
+    assert contents(split) == before
+
+
 def test_three_runs_equal_one_run(split: Shop, spark: SparkSession, tmp_path: Path):
-    whole = Shop(spark, tmp_path)
+    whole = Shop(spark, tmp_path, **OWN_COLUMNS)
     whole.arrive(*WEEK)
     result = whole.run(END)
     assert contents(split) == contents(whole)
@@ -94,6 +115,16 @@ def test_sessions_of_other_events_have_a_row_and_a_user(split: Shop):
     # Its e-commerce event names no user; the page view before it does.
     assert ("s5", "before", "shop", "2024-01-04 10:00:00") in found
     assert ("b", "before") in split.rows("product_interactions", "event_id", "domain_userid")
+
+
+def test_tables_take_columns_by_the_options_of_every_package(split: Shop):
+    found = split.rows("sessions", "domain_sessionid", "first_page", "number_events")
+    assert [row for row in found if row[0] in ("s1", "s3")] == [
+        ("s1", "https://shop.example/home", 5),
+        ("s3", None, None),
+    ]
+    added = split.rows("cart_interactions", "event_id", "long", "tracker_time")
+    assert added[:2] == [("2", 25, "2024-01-01 23:55:00"), ("4", 25, "2024-01-02 00:12:00")]
 
 
 def test_an_endless_session_is_quarantined_under_its_identifier(split: Shop):

@@ -114,6 +114,7 @@ def _per_cart(cart_events: DataFrame, settings: EcommerceSettings) -> DataFrame:
             F.max(F.when(value.isNotNull(), told)).alias("told"),
             F.max(value).alias("highest_value"),
             F.max(F.when(is_bought, purchase)).alias("purchase"),
+            F.lit(None).cast("timestamp").alias("abandoned_tstamp"),
         )
     )
 
@@ -141,6 +142,7 @@ def _as_part(stored_carts: DataFrame) -> DataFrame:
         ).alias("told"),
         "highest_value",
         when_known("bought_tstamp", at="bought_tstamp", id="transaction_id").alias("purchase"),
+        "abandoned_tstamp",
     )
 
 
@@ -152,6 +154,7 @@ def _merged(parts: DataFrame) -> DataFrame:
         F.max("told").alias("told"),
         F.max("highest_value").alias("highest_value"),
         F.max("purchase").alias("purchase"),
+        F.max("abandoned_tstamp").alias("abandoned_tstamp"),
     )
     return whole.select(
         "cart_key",
@@ -165,6 +168,7 @@ def _merged(parts: DataFrame) -> DataFrame:
         "highest_value",
         F.col("purchase.at").alias("bought_tstamp"),
         F.col("purchase.id").alias("transaction_id"),
+        "abandoned_tstamp",
     )
 
 
@@ -175,7 +179,9 @@ def _due(settings: EcommerceSettings) -> Column:
 
 
 def _fate(settings: EcommerceSettings, until: datetime) -> dict[str, Column]:
-    is_abandoned = _due(settings) <= literal(until)
+    # A past window that is processed again ends before the moment at which a run judged the cart.
+    judged_at = F.greatest(literal(until), F.col("abandoned_tstamp"))
+    is_abandoned = _due(settings) <= judged_at
     status = (
         F.when(F.col("bought_tstamp") >= F.col("last_touched_tstamp"), BOUGHT)
         .when(F.col("cart_value") == 0, EMPTIED)
