@@ -42,7 +42,7 @@ def app_event(
         "platform": "mob",
         "domain_sessionidx": None,
         "page_url": None,
-        CLIENT_SESSION.name: [{field: identity[field] for field in CLIENT_SESSION.fields}],
+        CLIENT_SESSION.name: [dict.fromkeys(CLIENT_SESSION.fields) | identity],
         SCREEN_VIEW.name: {field: shown.get(field) for field in SCREEN_VIEW.fields}
         if name == "screen_view"
         else None,

@@ -20,8 +20,11 @@ from windrow import (
 )
 from windrow.check_rows import SAMPLE_ROWS, CheckedRows, check_rows
 from windrow.checks import Check, CheckResult, has_failed
-from windrow.config import WebSettings
+from windrow.config import EcommerceSettings, MobileSettings, PackageSettings, WebSettings
 from windrow.frames import frame_of
+from windrow.model import Package
+from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
 
 COLUMNS = {
@@ -165,9 +168,19 @@ def test_only_a_failed_check_of_severity_error_fails_the_whole():
     assert has_failed([warned, CheckResult("t", "unique(a)", "error", failures=1)])
 
 
-def test_every_check_of_the_web_package_names_columns_of_its_table():
-    settings = WebSettings(enable_consent=True, enable_cwv=True)
-    for member in WEB.enabled_models(settings):
+@pytest.mark.parametrize(
+    ("package", "settings"),
+    [
+        (WEB, WebSettings(enable_consent=True, enable_cwv=True)),
+        (MOBILE, MobileSettings(enable_app_errors_module=True)),
+        (ECOMMERCE, EcommerceSettings()),
+        (ECOMMERCE, EcommerceSettings(compat=True)),
+    ],
+)
+def test_every_check_of_a_package_names_columns_of_its_table(
+    package: Package, settings: PackageSettings
+):
+    for member in package.enabled_models(settings):
         columns = member.columns_for(settings)
         assert columns is not None
         named = {name for check in member.all_checks for name in check.reads}

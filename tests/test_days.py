@@ -24,6 +24,11 @@ def test_a_stray_day_stays_a_range_of_its_own():
     )
 
 
+def test_a_range_knows_its_days():
+    last = date(2024, 1, 3)
+    assert DayRange(JAN, last).days() == [JAN, date(2024, 1, 2), last]
+
+
 def test_days_before_and_after_are_added_to_each():
     assert day_ranges([JAN], before=2, after=1) == (DayRange(date(2023, 12, 30), date(2024, 1, 2)),)
 

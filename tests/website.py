@@ -96,7 +96,9 @@ def _value(value: Any) -> Any:
 
 
 class Site:
-    """A project with the web package over events that arrive as the test goes on."""
+    """A project with one package over events that arrive as the test goes on."""
+
+    package = "web"
 
     package = "web"
 

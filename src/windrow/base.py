@@ -71,6 +71,8 @@ class Base:
     has_sessions: bool = True
     """False: a run takes in the window's events and nothing else."""
     has_quarantine: bool = True
+    quarantine_table: str | None = None
+    """The quarantine's own name, where it is not the package's usual one."""
     has_one_user_per_session: bool = True
     """True: every event of a session gets the session's user. False: each keeps its own."""
     keeps_originals: bool = False
@@ -86,7 +88,12 @@ class Base:
     adds_in_session: Callable[[], dict[str, Column]] = lambda: {}
     """Columns that look at a session's other events too; only models that use them pay for it."""
     keeps: Callable[[], Column] | None = None
-    """Of the events of a run's sessions, those that models see; None means all."""
+    """Of the events of a run's sessions, those that models see; None means all.
+
+    Over standard columns, so that the source can leave the others unread.
+    """
+    counts: Callable[[], dict[str, Column]] = lambda: {}
+    """What to count among the events of a run, for its result."""
 
     def with_own_identifiers(self, settings: PackageSettings) -> Base:
         """The base with the identifiers that the project configures in place of the package's."""
@@ -96,6 +103,14 @@ class Base:
                 self.session_from, settings.session_identifiers, settings.session_sql
             ),
             user_from=_configured(self.user_from, settings.user_identifiers, settings.user_sql),
+        )
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The columns that events get here and do not come with."""
+        originals = (self.session, self.user) if self.keeps_originals else ()
+        return frozenset(
+            (*self.adds(), *self.adds_in_session(), *(f"original_{name}" for name in originals))
         )
 
     def columns(self, settings: PackageSettings) -> tuple[str, ...]:

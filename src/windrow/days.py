@@ -19,6 +19,10 @@ class DayRange:
     first: date
     last: date
 
+    def days(self) -> list[date]:
+        """Each day of the range."""
+        return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
+
 
 def day_ranges(days: Iterable[date], *, before: int = 0, after: int = 0) -> tuple[DayRange, ...]:
     """The days, each with so many before and after it, as at most MOST_RANGES ranges.

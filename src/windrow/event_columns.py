@@ -292,6 +292,11 @@ CLIENT_SESSION = _entity(
     first_event_id=column(
         "string", "Id of the session's first event as the tracker knows it; letter case may differ."
     ),
+    first_event_timestamp=column(
+        "timestamp", "When the session's first event was made, by the device's clock."
+    ),
+    event_index=column("int", "Number of the event among its session's events, by the tracker."),
+    storage_mechanism=column("string", "Where the tracker keeps the session on the device."),
 )
 
 SCREEN_VIEW = EntityColumn(
@@ -367,6 +372,82 @@ APPLICATION_ERROR = _event(
     line_column=column("int", "Column of the line at which the error was."),
 )
 
+_MONEY = "decimal(9,2)"
+
+ECOMMERCE_ACTION = _event(
+    "ecommerce_snowplow_ecommerce_action_1",
+    type=column("string", "What was done, such as `product_view`, `add_to_cart` or `transaction`."),
+    name=column("string", "Name that goes with the action: of list actions, that of the list."),
+)
+
+ECOMMERCE_USER = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_user_1",
+    id=column("string", "Id under which the shop knows the user."),
+    email=column("string", "E-mail address of the user."),
+    is_guest=column("boolean", "True if the user buys without an account."),
+)
+
+ECOMMERCE_PAGE = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_page_1",
+    type=column("string", "Kind of page, such as a product or a checkout page."),
+    language=column("string", "Language of the page."),
+    locale=column("string", "Locale of the page."),
+)
+
+ECOMMERCE_PRODUCT = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_product_1",
+    id=column("string", "Id of the product, such as its stock-keeping unit."),
+    category=column("string", "Category of the product, all levels in one text."),
+    currency=column("string", "Currency of the product's prices."),
+    price=column(_MONEY, "Price of one piece of the product."),
+    brand=column("string", "Brand of the product."),
+    creative_id=column("string", "Id of the picture or text that showed the product."),
+    inventory_status=column("string", "Whether the product is in stock, in the shop's words."),
+    list_price=column(_MONEY, "Price of one piece before any discount."),
+    name=column("string", "Name of the product."),
+    position=column("int", "Place of the product in the list that showed it."),
+    quantity=column("int", "How many pieces of the product the event is about."),
+    size=column("string", "Size of the product."),
+    variant=column("string", "Variant of the product."),
+)
+
+ECOMMERCE_CART = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_cart_1",
+    cart_id=column("string", "Id of the cart."),
+    currency=column("string", "Currency of the cart's value."),
+    total_value=column(_MONEY, "Value of all that is in the cart after the event."),
+)
+
+ECOMMERCE_CHECKOUT_STEP = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_checkout_step_1",
+    step=column("int", "Number of the checkout's step."),
+    account_type=column("string", "Kind of account with which the user checks out."),
+    billing_full_address=column("string", "Address that the bill goes to."),
+    billing_postcode=column("string", "Postcode that the bill goes to."),
+    coupon_code=column("string", "Code of a coupon that is used in the checkout."),
+    delivery_method=column("string", "Way of delivery that was chosen."),
+    delivery_provider=column("string", "Who is to deliver."),
+    marketing_opt_in=column("boolean", "True if the user agrees to marketing."),
+    payment_method=column("string", "Way of paying that was chosen in the checkout."),
+    proof_of_payment=column("string", "What proves the payment, such as an invoice."),
+    shipping_full_address=column("string", "Address that the goods go to."),
+    shipping_postcode=column("string", "Postcode that the goods go to."),
+)
+
+ECOMMERCE_TRANSACTION = _entity(
+    "com_snowplowanalytics_snowplow_ecommerce_transaction_1",
+    transaction_id=column("string", "Id of the transaction."),
+    currency=column("string", "Currency of the transaction's amounts."),
+    payment_method=column("string", "Way in which the transaction was paid."),
+    revenue=column(_MONEY, "Revenue of the transaction."),
+    total_quantity=column("int", "Number of pieces in the transaction, as the shop counts them."),
+    credit_order=column("boolean", "True if the transaction was bought on credit."),
+    discount_amount=column(_MONEY, "Discount on the transaction."),
+    discount_code=column("string", "Code that gave the discount."),
+    shipping=column(_MONEY, "Cost of shipping."),
+    tax=column(_MONEY, "Tax on the transaction."),
+)
+
 ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     WEB_PAGE,
     IAB,
@@ -382,4 +463,11 @@ ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     GEOLOCATION,
     APPLICATION,
     APPLICATION_ERROR,
+    ECOMMERCE_ACTION,
+    ECOMMERCE_USER,
+    ECOMMERCE_PAGE,
+    ECOMMERCE_PRODUCT,
+    ECOMMERCE_CART,
+    ECOMMERCE_CHECKOUT_STEP,
+    ECOMMERCE_TRANSACTION,
 )

@@ -41,13 +41,17 @@ class Source:
         upper: datetime,
         columns: Sequence[str],
         *,
+        keeps: Column | None = None,
         malformed: Observation | None = None,
     ) -> DataFrame:
         """The events of a closed window of collector time, with the adapted columns asked for.
 
-        Entities among them whose JSON text cannot be read are null; `malformed` counts them.
+        `keeps` is over stored columns and leaves out events before anything is made of them.
+        Entities whose JSON text cannot be read are null; `malformed` counts them.
         """
         rows = self.rows_between(lower, upper)
+        if keeps is not None:
+            rows = rows.where(keeps)
         bad = [F.count_if(self.malformed[n]).alias(n) for n in columns if n in self.malformed]
         if malformed is not None and bad:
             rows = rows.observe(malformed, *bad)

@@ -13,7 +13,6 @@ from windrow import lifecycle, this_run
 from windrow.base import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.days import DayRange, day_ranges
-from windrow.event_columns import ENTITY_COLUMNS
 from windrow.events import Source
 from windrow.frames import frame_of, settled
 from windrow.limits import Limits, State
@@ -35,6 +34,8 @@ class Sessions:
     first: datetime | None
     last: datetime | None
     """The first start and the last end; None when the window touches no session."""
+    days: tuple[date, ...]
+    """The days on which they start."""
     reached: datetime | None
     """The greatest collector time of a usable event in the window."""
     started_on: tuple[date, ...]
@@ -109,7 +110,10 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     if not ws.base.has_quarantine:
         counts["capped"] = begun[2]
     lives = this_runs.agg(
-        F.count(F.lit(1)), micros(F.min("start_tstamp")), micros(F.max("end_tstamp"))
+        F.count(F.lit(1)),
+        micros(F.min("start_tstamp")),
+        micros(F.max("end_tstamp")),
+        F.collect_set(F.to_date("start_tstamp")),
     ).collect()[0]
     counts["sessions"] = lives[0]
     if not is_replay:
@@ -119,6 +123,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         continued=continued,
         first=from_micros(lives[1]),
         last=from_micros(lives[2]),
+        days=tuple(lives[3]),
         reached=None if is_replay else from_micros(taken.get["reached"]),
         started_on=tuple(begun[1]),
         counts=counts,
@@ -171,10 +176,10 @@ def _gather_events(
     wanted = _event_columns(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
     malformed = Observation()
-    scanned = this_run.scan(source, base, first, last, wanted, malformed=malformed)
+    keeps = None if base.keeps is None else base.keeps()
+    scanned = this_run.scan(source, base, first, last, wanted, keeps=keeps, malformed=malformed)
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
-    kept = found if base.keeps is None else found.where(base.keeps())
-    added = kept.withColumns(base.adds()).drop(*_spent_entities(ws, event_columns))
+    added = found.withColumns(base.adds()).drop(*_read_for_base_only(ws, event_columns))
     events = this_run.first_copies(added, [base.session], settings).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
@@ -183,6 +188,7 @@ def _gather_events(
             F.max(settings.session_timestamp).alias("last"),
             F.collect_set(F.to_date("derived_tstamp")).alias("days"),
             F.collect_set(base.user).alias("users"),
+            *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in base.counts().items()),
             *(value.alias(name) for name, value in _user_of_session(ws).items()),
         )
     )
@@ -192,6 +198,7 @@ def _gather_events(
         F.count_if("is_mixed").alias("mixed"),
         micros(F.max("last")).alias("reached"),
         F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
+        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in base.counts()),
     ).collect()[0]
     one_user = events.drop("copies", USER_ID)
     if totals["mixed"] and base.has_one_user_per_session:
@@ -203,6 +210,7 @@ def _gather_events(
         unique = one_user.join(F.broadcast(repeated), ["event_id", base.session], how="left_anti")
 
     counts = dict(sessions.counts)
+    counts |= {name: totals[f"with_{name}"] or 0 for name in base.counts()}
     counts["events"] = ids
     counts["duplicates"] = (totals["copies"] or 0) - ids
     if set(wanted) & set(source.malformed):
@@ -225,7 +233,7 @@ def _gather_events(
         users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
         events=unique.withColumns(base.adds_in_session()),
         reached=reached,
-        days=tuple({*(totals["days"] or ()), *_days_of_moved(sessions.continued)}),
+        days=tuple({*(totals["days"] or ()), *sessions.days, *_days_of_moved(sessions.continued)}),
         started_on=sessions.started_on,
         counts=counts,
         cached=events,
@@ -283,17 +291,17 @@ def _events_of_window(
 def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
     """What must be read of each event: no column that no model asks for."""
     needed = (*ws.base.columns(ws.settings), *ws.base.reads)
-    added = ws.base.adds()
+    made = ws.base.made
     wanted = source.adapted if asked is None else asked
-    return list(dict.fromkeys((*needed, *(name for name in wanted if name not in added))))
+    return list(dict.fromkeys((*needed, *(name for name in wanted if name not in made))))
 
 
-def _spent_entities(ws: Workspace, asked: Iterable[str] | None) -> list[str]:
-    """Entities that no model asks for, of which the base has taken what it needs."""
+def _read_for_base_only(ws: Workspace, asked: Iterable[str] | None) -> list[str]:
+    """Columns that no model asks for: once the base has taken what it needs, they take up room."""
     if asked is None:
         return []
-    kept = set(asked)
-    return [e.name for e in ENTITY_COLUMNS if e.name in ws.base.reads and e.name not in kept]
+    kept = {*asked, ws.base.session, ws.base.user}
+    return [name for name in ws.base.reads if name not in kept]
 
 
 def _user_of_session(ws: Workspace) -> dict[str, Column]:

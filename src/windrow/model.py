@@ -39,6 +39,7 @@ ENGINE_INPUTS = (
     "users_touched",
     "settings",
     "now",
+    "until",
     "hooks",
     "reference",
 )
@@ -46,7 +47,8 @@ ENGINE_INPUTS = (
 
 `sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
-run's sessions, and users who had one of these sessions until now.
+run's sessions, and users who had one of these sessions until now. `until`: where the run's window
+ends, or what the model has seen already where that is later.
 """
 
 
@@ -56,16 +58,22 @@ class Stored:
 
     model: str
     before_this_run: bool = False
+    near: bool = False
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
 
 
-def stored(model: str | Model, *, before_this_run: bool = False) -> Any:
+def stored(model: str | Model, *, before_this_run: bool = False, near: bool = False) -> Any:
     """The whole derived table of a model, as the default value of a parameter.
 
-    `before_this_run` takes it as it was when the run began.
+    `before_this_run` takes it as it was when the run began; `near` takes its rows of whole days,
+    those on which rows of this run's sessions lie or lay.
     """
-    return Stored(model if isinstance(model, str) else model.name, before_this_run)
+    return Stored(model if isinstance(model, str) else model.name, before_this_run, near)
+
+
+UNDECLARED = "void"
+"""Stands for the type of a column that gets whatever type its expression has."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,10 @@ class Model:
     date: str | None = None
     columns: Columns | Callable[[Any], Columns] | None = None
     replaces: str | None = None
-    """A column: the run brings every row of the values it touches; stored rows beyond those go."""
+    """A column: the run brings every row of the values it touches; stored rows beyond those go.
+
+    The session's, the user's, or the model's day, whose values are the days near this run's.
+    """
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None

@@ -20,7 +20,7 @@ from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
 from windrow.limits import Limits, State
-from windrow.model import Model, Stored
+from windrow.model import UNDECLARED, Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
 from windrow.upsert import Replaced, on_days_of, prepare, stored_rows, upsert
@@ -110,7 +110,12 @@ class ModelRun:
             )
             columns = member.columns_for(self.ws.settings)
             if columns is not None:
-                rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+                rows = rows.select(
+                    *(
+                        F.col(name) if kind == UNDECLARED else F.col(name).cast(kind)
+                        for name, kind in columns.items()
+                    )
+                )
             if member.extras is not None:
                 source = self._input(member, member.extras.source)
                 rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
@@ -137,6 +142,10 @@ class ModelRun:
                 return self.ws.settings
             case "now":
                 return self.now
+            case "until":
+                return max(
+                    self.limits.upper, self.positions.get(member.full_name, self.limits.upper)
+                )
             case "hooks":
                 return self.ws.hooks
             case "reference":
@@ -147,6 +156,11 @@ class ModelRun:
     def _stored(self, reader: Model, source: Stored) -> DataFrame:
         owner = self.ws.model(source.model)
         whole = self._whole_table(reader, owner)
+        if source.near:
+            destination = self.ws.destination(owner)
+            if not self.ws.tables.exists(destination.table):
+                return whole
+            return stored_rows(self.ws.tables, destination, self._search(owner))
         if not source.before_this_run:
             return whole
         before = self.versions_before.get(owner.name)
@@ -163,7 +177,8 @@ class ModelRun:
         columns = owner.columns_for(self.ws.settings)
         if columns is None:
             raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
-        return frame_of(self.ws.spark, [], columns)
+        declared = {name: kind for name, kind in columns.items() if kind != UNDECLARED}
+        return frame_of(self.ws.spark, [], declared)
 
     def _lags(self, reader: Model, owner: Model) -> bool:
         return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
@@ -281,16 +296,34 @@ class ModelRun:
             # The rows may bring other users too, who are not to be stored twice.
             users = self._users_touched(member).union(rows.select(base.user))
             return Replaced(base.user, users.distinct())
+        if member.replaces is not None and member.replaces == self._day_column(member):
+            days = [[str(day)] for found in self._near_days for day in found.days()]
+            return Replaced(
+                member.replaces, frame_of(self.ws.spark, days, {member.replaces: "date"})
+            )
         return None
+
+    def _day_column(self, member: Model) -> str | None:
+        columns = member.columns_for(self.ws.settings)
+        return self.ws.destination(member).day_column(columns) if columns else None
+
+    @property
+    def _near_days(self) -> tuple[DayRange, ...]:
+        """The days on which rows that tell of whole sessions can lie.
+
+        A session that begins with a ping starts a minimum visit before its first event.
+        """
+        return self.intake.days_around(before=1, after=0)
 
     def _search(self, member: Model) -> tuple[DayRange, ...] | None:
         """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
         session = self.ws.base.session
+        if member.replaces is not None and member.replaces == self._day_column(member):
+            return self._near_days
         if member.replaces != session:
             return None
         if member.key == (session,):
-            # A session that begins with a ping starts a minimum visit before its first event.
-            return self.intake.days_around(before=1, after=0)
+            return self._near_days
         # The same key may be stored for another session, on another day.
         around = self.ws.settings
         return self.intake.days_around(
@@ -341,7 +374,9 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     """The table's columns: those declared, and those that only this run's rows tell."""
-    return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
+    declared = member.columns_for(ws.settings) or {}
+    typed = {name: kind for name, kind in declared.items() if kind != UNDECLARED}
+    return dict(rows.dtypes) | typed
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

@@ -191,9 +191,11 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
     source = source.with_nulls(base.may_lack)
     needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
+    made = base.made
     for member in models:
         for column in member.event_columns_for(ws.settings) or ():
-            needed.setdefault(column, f"model '{member.name}' needs it")
+            if column not in made:
+                needed.setdefault(column, f"model '{member.name}' needs it")
     for column in set(needed) & set(ws.package.options_of_columns):
         needed[column] = f"{ws.package.options_of_columns[column]} asks for it"
     check_columns(source, needed)

@@ -192,9 +192,13 @@ def carry_out(
     intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
+    if ws.base.keeps is not None and intake.counts["sessions"] and not intake.counts["events"]:
+        nothing = "the sessions of this window hold no event that the package keeps"
+        listener(Step("events", "info", detail=nothing))
 
     if ws.settings.keep_this_run:
-        for name, frame in (("base_sessions", intake.sessions), ("base_events", intake.events)):
+        sessions = ws.base.as_recorded(intake.sessions)
+        for name, frame in (("base_sessions", sessions), ("base_events", intake.events)):
             keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
 
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)

@@ -24,10 +24,13 @@ def scan(
     last: datetime,
     columns: Iterable[str],
     *,
+    keeps: Column | None = None,
     malformed: Observation | None = None,
 ) -> DataFrame:
     """The events of a closed stretch of time, with the columns asked for and their session."""
-    return base.identified(source.between(first, last, tuple(columns), malformed=malformed))
+    return base.identified(
+        source.between(first, last, tuple(columns), keeps=keeps, malformed=malformed)
+    )
 
 
 def events_of_sessions(
@@ -91,19 +94,23 @@ def user_of_session(base: Base, settings: PackageSettings) -> dict[str, Column]:
     """Aggregates over a session's events: its one user, and whether its events name another.
 
     The user is that of the earliest event which carries one, so that it is the same however runs
-    were cut; with `compat`, the one that the lifecycle manifest froze.
+    were cut; with `compat`, the one that the lifecycle manifest froze. It is that one too where
+    only events name a user that models do not see.
     """
     user = F.col(base.user)
     if settings.compat:
         chosen = F.max(USER_ID)
     else:
         order = F.struct(settings.session_timestamp, "event_id")
-        chosen = F.min_by(user, F.when(user.isNotNull(), order))
+        earliest = F.min_by(user, F.when(user.isNotNull(), order))
+        chosen = F.coalesce(earliest, F.max(USER_ID))
     differs = ~(F.min(user).eqNullSafe(F.max(user))) | (
         F.count_if(user.isNull()).between(1, F.count(F.lit(1)) - 1)
     )
     if settings.compat:
         differs |= ~F.max(user).eqNullSafe(F.max(USER_ID))
+    else:
+        differs |= F.max(user).isNull() & F.max(USER_ID).isNotNull()
     return {USER_ID: chosen, "is_mixed": differs}
 
 

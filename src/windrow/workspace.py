@@ -58,6 +58,8 @@ class Workspace:
     @property
     def quarantine(self) -> TableName:
         """Sessions that take in no more events."""
+        if self.base.quarantine_table is not None:
+            return TableName(self.schemas.manifest, self.base.quarantine_table)
         return self._manifest_table("base_quarantined_sessions")
 
     @property

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from windrow.config import (
     PACKAGES,
     ConversionEvent,
+    EcommerceSettings,
     EventsSource,
     MobileSettings,
     PackageSettings,
@@ -101,8 +102,12 @@ def test_mobile_defaults_are_those_of_the_spec() -> None:
     assert MobileSettings().model_dump() == BASE_DEFAULTS | MOBILE_DEFAULTS
 
 
-def test_packages_lists_those_there_are() -> None:
-    assert {"web": WebSettings, "mobile": MobileSettings} == PACKAGES
+def test_each_package_has_its_settings() -> None:
+    assert {
+        "web": WebSettings,
+        "mobile": MobileSettings,
+        "ecommerce": EcommerceSettings,
+    } == PACKAGES
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ def test_public_names_are_pinned() -> None:
         "Aggregation",
         "Config",
         "ConversionEvent",
+        "EcommerceSettings",
         "EventsSource",
         "IdentifierSource",
         "InvalidConfigError",

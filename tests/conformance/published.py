@@ -75,7 +75,7 @@ def window(result: RunResult) -> tuple[int, str, str]:
 
 
 def expected_rows(file: Path) -> tuple[list[str], list[dict[str, str]]]:
-    with file.open(newline="", encoding="utf-8") as lines:
+    with file.open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
         rows = list(reader)
         return list(reader.fieldnames or []), rows

@@ -15,7 +15,16 @@ from pyspark.sql import functions as F
 from windrow.demo.event_rows import NEEDED_COLUMNS
 from windrow.demo.events import ALL_CASES, GenerateOptions, generate, split_arrivals, write
 from windrow.errors import UsageError
-from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE, WEB_VITALS
+from windrow.event_columns import (
+    ECOMMERCE_ACTION,
+    ECOMMERCE_CART,
+    ECOMMERCE_PRODUCT,
+    ECOMMERCE_TRANSACTION,
+    ENTITY_COLUMNS,
+    STANDARD_COLUMNS,
+    WEB_PAGE,
+    WEB_VITALS,
+)
 
 OPTIONS = GenerateOptions(start=date(2024, 3, 1), days=3, events_per_day=900)
 HARD_OPTIONS = replace(OPTIONS, hard_cases=True)
@@ -183,6 +192,35 @@ def test_web_vitals_come_once_in_a_page_view_and_fill_their_column(events: DataF
     vitals = events.where("event_name = 'web_vitals'")
     assert events.where(F.col(WEB_VITALS.name).isNotNull()).count() == vitals.count()
     assert vitals.select("page_view_id").distinct().count() == vitals.count()
+
+
+def test_shopping_adds_up(events: DataFrame) -> None:
+    """Carts hold what was put in and not taken out; purchases are of what the cart held."""
+    action = F.col(ECOMMERCE_ACTION.name)
+    is_action = F.col("event_name") == "snowplow_ecommerce_action"
+    assert events.where(is_action != action.isNotNull()).count() == 0
+
+    cart = F.get(F.col(ECOMMERCE_CART.name), F.lit(0))
+    bought = F.get(F.col(ECOMMERCE_TRANSACTION.name), F.lit(0))
+    prices = F.transform(ECOMMERCE_PRODUCT.name, lambda product: product["price"])
+    listed = F.aggregate(
+        prices, F.lit(0).cast("decimal(19,2)"), lambda a, b: (a + b).cast("decimal(19,2)")
+    )
+    row = the_row(
+        events.where(is_action).agg(
+            F.collect_set(action["type"]).alias("types"),
+            F.count_if(cart["total_value"] < 0).alias("debts"),
+            F.count_if((action["type"] == "add_to_cart") & (cart["total_value"] < listed)).alias(
+                "short"
+            ),
+            F.count_if(bought["revenue"] - bought["shipping"] != listed).alias("wrong"),
+            F.count("*").alias("actions"),
+        )
+    )
+    assert {"product_view", "list_view", "add_to_cart", "checkout_step"} <= set(row["types"])
+    assert {"remove_from_cart", "transaction", "refund"} <= set(row["types"])
+    assert (row["debts"], row["short"], row["wrong"]) == (0, 0, 0)
+    assert 0.05 < row["actions"] / 2700 < 0.3
 
 
 # --- Repetition ------------------------------------------------------------------------------

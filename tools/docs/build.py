@@ -100,7 +100,8 @@ OPTIONAL_COLUMNS: dict[str, dict[str, object]] = {
                 name="<name>", condition="true", value="1", default_value=0, list_events=True
             ),
         ),
-    }
+    },
+    "ecommerce": {"count_distinct_products_viewed": True},
 }
 """Package -> options that add columns to its tables, beside the `enable_…` ones."""
 

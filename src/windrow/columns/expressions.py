@@ -8,12 +8,12 @@ from sqlglot import exp
 from windrow.errors import ConfigError
 
 
-def columns_in(expression: str) -> list[str]:
-    """The columns that a SQL expression names; `e` is what it may call the row they belong to."""
+def columns_in(expression: str, *, alias: str = "e") -> list[str]:
+    """The columns that a SQL expression names; `alias`: what it may call the row they belong to."""
     try:
         tree = sqlglot.parse_one(expression, dialect="spark")
     except sqlglot.ParseError as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"'{expression}' is not a SQL expression: {reason}") from None
     named = [column.parts for column in tree.find_all(exp.Column)]
-    return [(it[1] if it[0].name == "e" and len(it) > 1 else it[0]).name for it in named]
+    return [(it[1] if it[0].name == alias and len(it) > 1 else it[0]).name for it in named]

@@ -1,5 +1,6 @@
 """The configuration layer: windrow.yml, --vars and the environment -> frozen settings."""
 
+from windrow.config.ecommerce import EcommerceSettings
 from windrow.config.events import EventsSource
 from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
@@ -19,6 +20,7 @@ __all__ = [
     "Aggregation",
     "Config",
     "ConversionEvent",
+    "EcommerceSettings",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",

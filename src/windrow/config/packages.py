@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windrow.config.ecommerce import EcommerceSettings
 from windrow.config.mobile import MobileSettings
 from windrow.config.options import PackageSettings
 from windrow.config.web import WebSettings
@@ -9,4 +10,5 @@ from windrow.config.web import WebSettings
 PACKAGES: dict[str, type[PackageSettings]] = {
     "web": WebSettings,
     "mobile": MobileSettings,
+    "ecommerce": EcommerceSettings,
 }

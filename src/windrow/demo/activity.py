@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.demo.draws import between, draw, weighted
-from windrow.demo.pages import CHECKOUT, with_page_columns
+from windrow.demo.pages import with_page_columns
+from windrow.demo.shopping import ACTION, action_type, is_buying, pages_in_cart
 from windrow.demo.visitors import ENDLESS_HEARTBEAT_MS
 
 MIN_VISIT_MS = 5_000
@@ -24,7 +25,6 @@ PAUSE_SHARE = 0.1
 BANNER_SHARE = 0.3
 BANNER_ANSWERED_SHARE = 0.8
 VITALS_SHARE = 0.1
-PURCHASE_SHARE = 0.5
 
 
 def page_views(sessions: DataFrame, site: str) -> DataFrame:
@@ -48,8 +48,8 @@ def page_views(sessions: DataFrame, site: str) -> DataFrame:
             )
             + F.when(pauses, pause_ms).otherwise(0),
         }
-    ).drop("openings")
-    return with_page_columns(timed, site)
+    ).withColumn("cart_pages", pages_in_cart())
+    return with_page_columns(timed.drop("openings"), site)
 
 
 def events_of(page_views: DataFrame) -> DataFrame:
@@ -62,7 +62,8 @@ def events_of(page_views: DataFrame) -> DataFrame:
             "position": F.col("first_position") + F.col("slot"),
             "drawn": draw("event", F.col("page_key"), F.col("slot")),
         }
-    ).withColumn("event_name", _event_name())
+    ).withColumn("action_type", action_type())
+    named = named.withColumn("event_name", _event_name())
 
     is_ping = F.col("event_name") == "page_ping"
     # A ping is on the beat; whatever else happens, happens between two beats.
@@ -95,13 +96,14 @@ def _event_name() -> Column:
     sees_banner = is_first_page & (draw("banner", F.col("session_key")) < BANNER_SHARE)
     answers = draw("answer", F.col("session_key")) < BANNER_ANSWERED_SHARE
     has_vitals = (slots > 2) & (draw("vitals", F.col("page_key")) < VITALS_SHARE)
-    buys = (F.col("page_kind") == CHECKOUT) & (draw("buys", F.col("page_key")) < PURCHASE_SHARE)
+    buys = is_buying(F.col("page_kind"), F.col("page_key"))
     ordinary = weighted((88, 8, 4), F.col("drawn"))
     return (
         F.when(slot == 0, "page_view")
         .when(sees_banner & (slot == 1), "cmp_visible")
         .when(sees_banner & answers & (slot == 2), "consent_preferences")
         .when(buys & (slot == 1), "purchase")
+        .when(F.col("action_type").isNotNull(), ACTION)
         .when(has_vitals & (slot == slots - 1), "web_vitals")
         .when(ordinary == 0, "page_ping")
         .when(ordinary == 1, "link_click")

@@ -149,6 +149,9 @@ def _entities() -> dict[str, Column]:
                 F.when(has_predecessor, previous).alias("previous_session_id"),
                 F.lit(None).cast("string").alias("user_id"),
                 uuid("event", key(session_key, F.lit(0))).alias("first_event_id"),
+                F.lit(None).cast("timestamp").alias("first_event_timestamp"),
+                F.lit(None).cast("int").alias("event_index"),
+                F.lit("SQLITE").alias("storage_mechanism"),
             )
         ),
         SCREEN_VIEW.name: F.when(

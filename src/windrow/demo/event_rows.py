@@ -9,6 +9,7 @@ from windrow.demo.devices import device_columns
 from windrow.demo.draws import between, draw, key, one_of, uuid
 from windrow.demo.places import place_columns
 from windrow.demo.self_describing import self_describing_columns
+from windrow.demo.shopping import ACTION, shopping_columns
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
 
 # The loader commits what has arrived at every full five minutes.
@@ -53,6 +54,7 @@ def event_rows(named_events: DataFrame, site: str) -> DataFrame:
         **_kind_columns(),
         **_scroll_columns(),
         **self_describing_columns(site),
+        **shopping_columns(),
     }
     return with_height.select(
         *[
@@ -104,6 +106,7 @@ def _kind_columns() -> dict[str, Column]:
         "event": F.when(is_page, name).when(is_struct, "struct").otherwise("unstruct"),
         "event_vendor": F.when(is_struct, "com.google.analytics")
         .when(is_purchase, "example.shop")
+        .when(name == ACTION, "com.snowplowanalytics.snowplow.ecommerce")
         .otherwise("com.snowplowanalytics.snowplow"),
         "event_id": uuid("event", event_key),
         "event_fingerprint": F.lower(F.hex(key("fingerprint", event_key))),

@@ -31,8 +31,8 @@ def with_page_columns(page_views: DataFrame, site: str) -> DataFrame:
         }
     ).withColumns(
         {
-            "page_kind": _kind(F.col("page_key"), F.col("page_number")),
-            "page_before_kind": _kind(F.col("page_before_key"), F.col("page_number") - 1),
+            "page_kind": kind_of_page(F.col("page_key"), F.col("page_number")),
+            "page_before_kind": kind_of_page(F.col("page_before_key"), F.col("page_number") - 1),
         }
     )
     with_paths = keyed.withColumns(
@@ -49,19 +49,29 @@ def with_page_columns(page_views: DataFrame, site: str) -> DataFrame:
     return with_referrers.withColumns(_urls(site))
 
 
-def _kind(page_key: Column, number: Column) -> Column:
+def kind_of_page(page_key: Column, number: Column) -> Column:
+    """Which kind of page the n-th page view of a session shows."""
     drawn = draw("kind of page", page_key)
     return F.when(number == 0, weighted(FIRST_PAGES, drawn)).otherwise(weighted(LATER_PAGES, drawn))
 
 
-def _path(page_key: Column, kind: Column) -> Column:
-    category = one_of(CATEGORIES, "category", page_key)
+def category_of(page_key: Column) -> Column:
+    """The category that a list page shows."""
+    return one_of(CATEGORIES, "category", page_key)
+
+
+def product_of(page_key: Column) -> Column:
+    """The number of the product that a product page shows."""
     # Multiplying two draws makes a few products popular.
     product = F.floor(draw("product", page_key) * draw("popularity", page_key) * PRODUCTS)
+    return product + 1000
+
+
+def _path(page_key: Column, kind: Column) -> Column:
     return (
         F.when(kind == HOME, "/home")
-        .when(kind == LIST, F.concat(F.lit("/list/"), category))
-        .when(kind == PRODUCT, F.concat(F.lit("/product/"), product + 1000))
+        .when(kind == LIST, F.concat(F.lit("/list/"), category_of(page_key)))
+        .when(kind == PRODUCT, F.concat(F.lit("/product/"), product_of(page_key)))
         .when(kind == CHECKOUT, one_of(CHECKOUT_STEPS, "step", page_key))
         .otherwise(one_of(OTHER_PATHS, "other", page_key))
     )

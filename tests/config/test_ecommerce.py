@@ -1,0 +1,63 @@
+"""The options of the e-commerce package."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from windrow.config import EcommerceSettings, PackageSettings, Passthrough
+
+DEFAULTS = {
+    "ecommerce_event_names": ("snowplow_ecommerce_action",),
+    "enable_mobile_events": False,
+    "categories_separator": "/",
+    "number_category_levels": 4,
+    "number_checkout_steps": 4,
+    "use_product_quantity": False,
+    "quarantined_sessions": None,
+    **{
+        f"disable_ecommerce_{name}": False
+        for name in (
+            *("carts", "checkouts", "products", "transactions", "user_context", "page_context"),
+        )
+    },
+    **{
+        f"{name}{plural}_passthroughs": ()
+        for name in ("cart", "checkout", "product", "session", "transaction")
+        for plural in ("", "s")
+    },
+    "keep_sessions_without_actions": True,
+    "count_distinct_products_viewed": False,
+    "enable_funnel": True,
+    "enable_carts": True,
+    "cart_abandoned_after_hours": 24,
+}
+
+
+def test_defaults_are_those_of_the_spec() -> None:
+    assert EcommerceSettings().model_dump() == PackageSettings().model_dump() | DEFAULTS
+
+
+def test_a_passthrough_is_a_column_or_an_expression() -> None:
+    pair = {"sql": "upper(e.app_id)", "alias": "app"}
+    settings = EcommerceSettings.model_validate({"cart_passthroughs": ["user_id", pair]})
+    assert settings.cart_passthroughs == (
+        Passthrough(sql="user_id", alias="user_id"),
+        Passthrough(sql="upper(e.app_id)", alias="app"),
+    )
+
+
+@pytest.mark.parametrize("name", ["cart", "checkout", "product", "session", "transaction"])
+def test_passthroughs_have_two_spellings(name: str) -> None:
+    usual, other = f"{name}_passthroughs", f"{name}s_passthroughs"
+    plural = EcommerceSettings.model_validate({other: ["user_id"]})
+    assert plural == EcommerceSettings.model_validate({usual: ["user_id"]})
+    assert plural == EcommerceSettings.model_validate({usual: ["user_id"], other: ["user_id"]})
+    with pytest.raises(ValidationError, match="are the same option"):
+        EcommerceSettings.model_validate({usual: ["user_id"], other: ["app_id"]})
+
+
+@pytest.mark.parametrize("entries", [["a b"], [{"sql": "x"}], ["x", "X"]])
+def test_passthroughs_need_names_that_differ(entries: list[object]) -> None:
+    with pytest.raises(ValidationError):
+        EcommerceSettings.model_validate({"cart_passthroughs": entries})
