@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# Whole files go to one process or the other, so that what a file's tests share is made once.
+SIDE_BY_SIDE := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all conformance lint format bench clean
@@ -16,13 +18,13 @@ demo: setup ## Run the demo: synthetic events, several days of runs, a report
 	$(BIN)/windrow demo
 
 test: setup ## Run the tests of every day
-	$(BIN)/pytest -m "not slow and not conformance"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not conformance"
 
 test-all: setup ## Run all tests
-	$(BIN)/pytest
+	$(BIN)/pytest $(SIDE_BY_SIDE)
 
 conformance: setup ## Compare whole tables with the published expected output
-	$(BIN)/pytest -m conformance
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m conformance
 
 lint: setup ## Check style, types and layers
 	$(BIN)/ruff check

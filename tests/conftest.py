@@ -1,8 +1,12 @@
-"""One Spark session for the whole suite, and the tables of both formats under a fresh folder."""
+"""One Spark session for each test process, and the tables of both formats under a fresh folder."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,13 +41,22 @@ SETTINGS = {
 }
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Of the test processes that run side by side, let one through: the first one fetches jars."""
+    with (Path(tempfile.gettempdir()) / f"windrow-tests-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def start_spark(folder: Path) -> SparkSession:
     """The session of the suite; everything it writes by default lies under the folder."""
     builder = SparkSession.builder.master("local[2]").appName("windrow-tests")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     builder = builder.config("spark.sql.warehouse.dir", str(folder))
-    session = builder.getOrCreate()
+    with one_at_a_time():
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
 
