@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from website import Site, at, contents, event
+from website import Site, at, event, rows
 from windrow import ConfigError, LockedError, RefusedError, State, UsageError
 from windrow.ledger import MAINTAIN, Holder, Ledger
 from windrow.tables import Layout
@@ -32,12 +32,26 @@ def site_of_three_days(spark: SparkSession, folder: Path, format: str) -> Site:
     return site
 
 
-@pytest.mark.parametrize("format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
-def test_upkeep_changes_files_and_no_rows(spark: SparkSession, tmp_path: Path, format: str):
+def rows_of(site: Site) -> list[list[tuple[object, ...]]]:
+    return [rows(site.table(name).drop("model_tstamp")) for name in ("page_views", "lifecycle")]
+
+
+@pytest.mark.parametrize(
+    ("format", "select"),
+    [
+        ("iceberg", "page_views"),
+        pytest.param("iceberg", None, marks=pytest.mark.slow),
+        pytest.param("delta", None, marks=pytest.mark.slow),
+    ],
+)
+def test_upkeep_changes_files_and_no_rows(
+    spark: SparkSession, tmp_path: Path, format: str, select: str | None
+):
     site = site_of_three_days(spark, tmp_path, format)
-    first = site.run("2024-01-02 00:00")
-    second = site.run("2024-01-03 00:00")
-    ws, project, before = site.workspace, site.project(LAID_OUT), contents(site)
+    first = site.run("2024-01-02 00:00", select=select)
+    after_first = rows_of(site)
+    second = site.run("2024-01-03 00:00", select=select)
+    ws, project, before = site.workspace, site.project(LAID_OUT), rows_of(site)
     page_views = ws.table(ws.model("page_views"))
     wanted = (
         Layout((), ("start_tstamp_date", "page_view_id"))
@@ -60,19 +74,21 @@ def test_upkeep_changes_files_and_no_rows(spark: SparkSession, tmp_path: Path, f
     lifecycle = next(t for t in done.tables if t.table == ws.lifecycle)
     assert lifecycle.compaction is not None
     assert lifecycle.compaction.files_after == 1
-    assert contents(site) == before
+    assert rows_of(site) == before
     assert ws.ledger.last_runs("web", 1)[0].outcome == "maintained"
 
-    # Nothing was deleted, so runs from before can still be rolled back, and runs go on.
-    assert project.plan_rollback("web", str(second.run_id)).runs == (second.run_id,)
-    third = project.run("web", now=at("2024-01-04 00:00"))
+    # Nothing was deleted, so a run from before can still be rolled back, and runs go on.
+    assert project.rollback("web", str(second.run_id)).runs == (second.run_id,)
+    assert rows_of(site) == after_first
+    third = project.run("web", now=at("2024-01-04 00:00"), select=select)
     assert third.plan.limits.state is State.STANDARD
-    after = contents(site)
+    after = rows_of(site)
+    assert [len(table) for table in after] == [6, 6]
     deleted = project.maintain("web", select="page_views", retention_days=0, delete=True)
     assert [t.table for t in deleted.tables] == [page_views]
     assert deleted.tables[0].expiry is not None
     assert deleted.tables[0].expiry.count > 0
-    assert contents(site) == after
+    assert rows_of(site) == after
     with pytest.raises(RefusedError, match="was deleted by `windrow maintain`"):
         project.plan_rollback("web", str(first.run_id))
 
@@ -83,8 +99,8 @@ def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     site = site_of_three_days(spark, tmp_path, "iceberg")
     project = site.project()
     assert project.maintain("web").tables == ()
-    site.run("2024-01-02 00:00")
-    before = contents(site)
+    site.run("2024-01-02 00:00", select="page_views")
+    before = rows_of(site)
     ws = site.workspace
     elsewhere = Ledger(spark, ws.tables, ws.schemas.manifest, holder=Holder("far-away", 1))
     with ws.tables.commits_of("dead-run"):
@@ -99,9 +115,10 @@ def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     elsewhere._store(lapsed, instead_of="dead-run")
     planned = project.maintain("web", dry_run=True, retention_days=0)
     assert planned.kept_since < long_dead - timedelta(hours=23)
-    done = project.maintain("web", select="users", retention_days=0)
+    done = project.maintain("web", select="page_views", retention_days=0)
     assert done.undone == ("dead-run",)
-    assert contents(site) == before
+    assert rows_of(site) == before
+    assert site.rows("quarantine", "session_id") == []
 
     # An upkeep that is killed itself has nothing to take back.
     elsewhere.take("web", "maintain-dead", None, [long_dead.isoformat()], 10, state=MAINTAIN)

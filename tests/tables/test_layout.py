@@ -49,7 +49,7 @@ C = ("c", "2024-01-01", 3, "z")
         (
             "iceberg",
             ["days( start_tstamp )", "bucket(16,view_id)", "app_id"],
-            Layout(("days(start_tstamp)", "bucket(16, view_id)"), ("app_id",)),
+            Layout(("bucket(16, view_id)", "days(start_tstamp)"), ("app_id",)),
         ),
         (
             "iceberg",

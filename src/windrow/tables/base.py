@@ -57,6 +57,7 @@ class Layout:
     """How a table's rows are laid out: keys are columns or, on Iceberg, transforms of columns."""
 
     partition_by: tuple[str, ...] = ()
+    """Sorted: the order of partitions means nothing."""
     cluster_by: tuple[str, ...] = ()
     """Clustering columns of Delta, the sort order of writes on Iceberg."""
 

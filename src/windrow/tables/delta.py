@@ -126,7 +126,7 @@ class DeltaTables(SqlTables):
 
     def layout(self, table: TableName) -> Layout:
         detail = self._detail(table)
-        return Layout(tuple(detail["partitionColumns"]), tuple(detail["clusteringColumns"]))
+        return Layout(tuple(sorted(detail["partitionColumns"])), tuple(detail["clusteringColumns"]))
 
     def change_layout(self, table: TableName, layout: Layout) -> None:
         """Cluster in place; partitions are part of the paths, so these cost a rewrite."""

@@ -96,7 +96,7 @@ class IcebergTables(SqlTables):
             described = self.spark.sql(f"describe table {self.identifier(table)}").collect()
             properties = self.spark.sql(f"show tblproperties {self.identifier(table)}").collect()
         order = next((row["value"] for row in properties if row["key"] == "sort-order"), "")
-        return Layout(tuple(described_partitions(described)), tuple(ordered_columns(order)))
+        return Layout(tuple(sorted(described_partitions(described))), tuple(ordered_columns(order)))
 
     def change_layout(self, table: TableName, layout: Layout) -> None:
         """Change partition fields and sort order, then write all rows anew."""

@@ -92,7 +92,7 @@ def layout_of(table: str, chosen: Sequence[str], columns: Columns, *, format: st
                 f"{MOST_CLUSTERED_ON_DELTA} columns at most. Keep those that queries filter by."
             )
         days, others = [], keys
-    return Layout(tuple(map(str, days)), tuple(map(str, others)))
+    return Layout(tuple(sorted(map(str, days))), tuple(map(str, others)))
 
 
 def _check(table: str, key: Key, columns: Columns, format: str) -> None:
