@@ -95,9 +95,11 @@ def run(
         return one_run(chosen)
     result = one_run(live)
     caught_up = one_run(chosen, only=lagging)
+    is_level = caught_up.is_caught_up or not caught_up.plan.limits.is_cut_short
+    caught_up = replace(caught_up, is_caught_up=is_level)
     return replace(
         result,
-        is_caught_up=result.is_caught_up and caught_up.is_caught_up,
+        is_caught_up=result.is_caught_up and is_level,
         seconds=result.seconds + caught_up.seconds,
         catch_up=caught_up,
     )

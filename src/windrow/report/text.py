@@ -130,7 +130,11 @@ def _troubles(result: RunResult) -> Iterator[str]:
 
 
 def _how_far(result: RunResult) -> Iterator[str]:
-    before = max(result.plan.positions.values(), default=None)
+    if result.plan.rerun is not None:
+        return
+    own = {name for member in result.plan.models for name in member.tracked_names}
+    known = [at for name, at in result.plan.positions.items() if name in own]
+    before = max(known, default=None)
     if result.reached is None:
         yield "There was no usable event in the window."
     elif before is not None and result.reached <= before:
