@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from windrow.base import SESSION_ID, USER_ID, Base
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
-from windrow.limits import Limits
+from windrow.limits import Limits, State
 
 _ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
 
@@ -97,16 +97,15 @@ def sessions_this_run(
         & (F.col("start_tstamp") <= literal(limits.upper))
         & (F.col("end_tstamp") >= literal(limits.lower))
     )
+    end = F.least("end_tstamp", literal(limits.upper)).alias("end_tstamp")
+    if limits.state is State.RERUN:
+        # What comes after a past window was processed too, and its rows are to stay.
+        end = F.col("end_tstamp")
     return (
         continued_rows.select(*_ROW)
         .unionByName(others.select(*_ROW))
         .where(overlaps)
-        .select(
-            SESSION_ID,
-            USER_ID,
-            "start_tstamp",
-            F.least("end_tstamp", literal(limits.upper)).alias("end_tstamp"),
-        )
+        .select(SESSION_ID, USER_ID, "start_tstamp", end)
     )
 
 

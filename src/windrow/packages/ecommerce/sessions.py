@@ -153,7 +153,7 @@ def sessions(
     transaction_interactions: DataFrame,
     settings: EcommerceSettings,
 ) -> DataFrame:
-    """One row per session, also of sessions without any e-commerce event."""
+    """One row per session; sessions without any e-commerce event have one too."""
     summary = _summary(events, settings)
     bought = transaction_interactions.groupBy("domain_sessionid").agg(
         F.min("derived_tstamp").alias("first_transaction_completed"),
