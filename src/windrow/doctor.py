@@ -122,5 +122,5 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _events(ws: Workspace) -> str:
-    source = checked_source(ws, ws.models)
+    source = checked_source(ws, ws.meant_models)
     return f"readable, {len(source.raw.columns)} columns, none missing"

@@ -108,12 +108,13 @@ class ModelRun:
             rows = member(
                 **{name: self._input(member, source) for name, source in member.inputs.items()}
             )
-            columns = member.columns_for(self.ws.settings)
+            settings = self.ws.settings_of(member)
+            columns = member.columns_for(settings)
             if columns is not None:
                 rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
             if member.extras is not None:
                 source = self._input(member, member.extras.source)
-                rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
+                rows = with_extras(rows, source, member.extras, settings, member.name)
             self.rows[member.name] = settled(rows)
         return self.rows[member.name]
 
@@ -134,7 +135,7 @@ class ModelRun:
             case "users_touched":
                 return self._users_touched(member)
             case "settings":
-                return self.ws.settings
+                return self.ws.settings_of(member)
             case "now":
                 return self.now
             case "hooks":
@@ -153,14 +154,18 @@ class ModelRun:
         if before is None or self._lags(reader, owner):
             # What the reader last saw is not known: to it, all of this run's rows are news.
             return whole.limit(0)
-        return self.ws.tables.read(self.ws.table(owner), version=before)
+        rows = self.ws.tables.read(self.ws.table(owner), version=before)
+        if not source.of_sessions:
+            return rows
+        near = on_days_of(rows, self.ws.destination(owner), self._search(owner))
+        return near.join(self._session_ids(), self.ws.base.session, how="left_semi")
 
     def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
         """All stored rows of a model; none when its table does not exist yet."""
         table = self.ws.table(owner)
         if self.ws.tables.exists(table):
             return self.ws.tables.read(table)
-        columns = owner.columns_for(self.ws.settings)
+        columns = owner.columns_for(self.ws.settings_of(owner))
         if columns is None:
             raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
         return frame_of(self.ws.spark, [], columns)
@@ -331,7 +336,7 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
         if member.name in seen:
             continue
         seen.add(member.name)
-        columns = member.event_columns_for(ws.settings)
+        columns = member.event_columns_for(ws.settings_of(member))
         if columns is None:
             return None
         found |= dict.fromkeys(columns)
@@ -341,12 +346,13 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     """The table's columns: those declared, and those that only this run's rows tell."""
-    return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
+    return dict(rows.dtypes) | dict(member.columns_for(ws.settings_of(member)) or {})
 
 
 def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:
     """The columns a new table is laid out by: its day, unless the project says otherwise."""
-    return ws.layout(member.full_name, columns, ws.destination(member).partition(columns))
+    default = ws.destination(member).partition(columns)
+    return ws.layout(member.full_name, columns, default, member)
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

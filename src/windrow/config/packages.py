@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from windrow.config.media_player import MediaPlayerSettings
 from windrow.config.mobile import MobileSettings
-from windrow.config.options import PackageSettings
+from windrow.config.options import ModelSettings
 from windrow.config.web import WebSettings
 
-PACKAGES: dict[str, type[PackageSettings]] = {
+PACKAGES: dict[str, type[ModelSettings]] = {
     "web": WebSettings,
     "mobile": MobileSettings,
+    "media_player": MediaPlayerSettings,
 }
