@@ -303,7 +303,7 @@ def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Mod
             source
             for reader in found
             for source in reader.inputs.values()
-            if isinstance(source, str)
+            if isinstance(source, str) and source not in ENGINE_INPUTS
         }
         if read & _aliases(member):
             helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)

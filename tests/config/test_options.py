@@ -13,6 +13,7 @@ from windrow.config import (
     PACKAGES,
     ConversionEvent,
     EventsSource,
+    MediaPlayerSettings,
     MobileSettings,
     PackageSettings,
     WebSettings,
@@ -102,7 +103,11 @@ def test_mobile_defaults_are_those_of_the_spec() -> None:
 
 
 def test_packages_lists_those_there_are() -> None:
-    assert {"web": WebSettings, "mobile": MobileSettings} == PACKAGES
+    assert PACKAGES == {
+        "web": WebSettings,
+        "mobile": MobileSettings,
+        "media_player": MediaPlayerSettings,
+    }
 
 
 @pytest.mark.parametrize(

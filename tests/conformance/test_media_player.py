@@ -134,16 +134,9 @@ def test_plays_that_go_on_in_another_session_are_whole(spark: SparkSession, proj
     while not runs.run().is_caught_up:
         pass
     base = runs.table("base")
-    sums = base.agg(
-        F.count("*"),
-        F.count_if("is_played"),
-        F.sum("seeks"),
-        F.sum("play_time_sec"),
-        F.count_if("is_complete_play"),
-    ).first()
-    # Of the 43 seeks and 78 plays in the events, the published tables lose those of later sessions.
-    assert tuple(sums)[0] == 44
-    assert tuple(sums)[2] == 43
+    totals = base.agg(F.count("*").alias("plays"), F.sum("seeks").alias("seeks")).first()
+    # The published tables have 42 of the 43 seeks: they lose that of a later session.
+    assert (totals["plays"], totals["seeks"]) == (44, 43)
     stats = {row["media_id"]: row for row in runs.table("media_stats").collect()}
     never = stats["yt-dbt-coalesce-2022"]
     assert (never["plays"], never["first_play"], never["last_play"]) == (0, None, None)
