@@ -46,7 +46,7 @@ def media_event(
 ) -> Event:
     """What a player reports at `when`; `youtube` or `element` is its id in the page."""
     state = {
-        "duration": duration,
+        "duration": None if duration is None else float(duration),
         "muted": muted,
         "percent_progress": percent,
         "playback_rate": rate,

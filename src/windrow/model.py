@@ -353,5 +353,6 @@ def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
 
 
 def _aliases(member: Model) -> set[str]:
-    short = {member.name, f"{member.name}_this_run"}
+    plain = member.name.removesuffix("_this_run")
+    short = {member.name, plain, f"{plain}_this_run"}
     return short | {member.prefix + alias for alias in short}

@@ -103,11 +103,11 @@ def test_mobile_defaults_are_those_of_the_spec() -> None:
 
 
 def test_packages_lists_those_there_are() -> None:
-    assert PACKAGES == {
+    assert {
         "web": WebSettings,
         "mobile": MobileSettings,
         "media_player": MediaPlayerSettings,
-    }
+    } == PACKAGES
 
 
 @pytest.mark.parametrize(
