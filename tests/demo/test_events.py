@@ -15,7 +15,15 @@ from pyspark.sql import functions as F
 from windrow.demo.event_rows import NEEDED_COLUMNS
 from windrow.demo.events import ALL_CASES, GenerateOptions, generate, split_arrivals, write
 from windrow.errors import UsageError
-from windrow.event_columns import MEDIA_ELEMENT, MEDIA_PLAYER_EVENT, WEB_VITALS, YOUTUBE
+from windrow.event_columns import (
+    ENTITY_COLUMNS,
+    MEDIA_ELEMENT,
+    MEDIA_PLAYER_EVENT,
+    STANDARD_COLUMNS,
+    WEB_PAGE,
+    WEB_VITALS,
+    YOUTUBE,
+)
 
 OPTIONS = GenerateOptions(start=date(2024, 3, 1), days=3, events_per_day=900)
 HARD_OPTIONS = replace(OPTIONS, hard_cases=True)

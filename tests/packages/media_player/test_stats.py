@@ -48,7 +48,7 @@ def base(spark: SparkSession) -> DataFrame:
             media_event("p4", "s2", "2024-01-11 10:00", "ready", page="p4", cookie="u"),
         ],
     )
-    return plays(spark, events).localCheckpoint()
+    return plays(spark, events, complete_play_rate=0.9).localCheckpoint()
 
 
 def test_a_session_has_its_plays_by_kind(base: DataFrame):
