@@ -1,5 +1,7 @@
 """What a model knows about itself, and how models are put in order."""
 
+from dataclasses import replace
+
 import pytest
 
 from windrow import ConfigError, model, stored
@@ -106,3 +108,18 @@ def test_a_model_may_read_what_it_stored_itself():
         return known
 
     assert [member.name for member in in_order([growing])] == ["growing"]
+
+
+def test_rows_of_this_run_are_found_by_either_name():
+    @model(kind="this_run")
+    def plays_this_run(events): ...
+
+    @model(key="id")
+    def by_plain_name(plays): ...
+
+    @model(key="id")
+    def by_full_name(snowplow_media_plays_this_run): ...
+
+    declared = replace(plays_this_run, prefix="snowplow_media_")
+    ordered = in_order([by_plain_name, by_full_name, declared])
+    assert [member.parents for member in ordered[1:]] == [{"plays_this_run"}] * 2

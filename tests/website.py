@@ -124,10 +124,14 @@ class Site:
                         for name in ("dev", "prod")
                     },
                     "events": {"path": "./events"},
-                    "packages": {self.package: settings},
+                    "packages": self.packages(settings),
                 }
             )
         )
+
+    def packages(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """What windrow.yml says under `packages:`."""
+        return {self.package: settings}
 
     def arrive(self, *events: Event) -> None:
         """Events are loaded."""

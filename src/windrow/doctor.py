@@ -114,5 +114,5 @@ def _schema(ws: Workspace, schema: str) -> Check:
 
 
 def _events(ws: Workspace) -> str:
-    source = readable_source(ws, ws.models)
+    source = readable_source(ws, ws.meant_models)
     return f"readable, {len(source.raw.columns)} columns, none missing"

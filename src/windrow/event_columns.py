@@ -448,6 +448,46 @@ ECOMMERCE_TRANSACTION = _entity(
     tax=column(_MONEY, "Tax on the transaction."),
 )
 
+MEDIA_PLAYER_EVENT = _event(
+    "media_player_event_1",
+    type=column("string", "What happened, such as `play`, `pause`, `seek` or `ended`."),
+    label=column("string", "Label of the media, as the tracker was told it."),
+)
+
+MEDIA_PLAYER = _entity(
+    "com_snowplowanalytics_snowplow_media_player_1",
+    current_time=column("double", "Position of the playback in seconds."),
+    duration=column("double", "Duration of the media in seconds; null until it is known."),
+    ended=column("boolean", "Whether playback has come to the end."),
+    is_live=column("boolean", "Whether the media are live."),
+    loop=column("boolean", "Whether playback begins anew at the end."),
+    muted=column("boolean", "Whether the player is muted."),
+    paused=column("boolean", "Whether the player is paused."),
+    percent_progress=column("int", "Percent of the media that playback has come to."),
+    playback_rate=column("double", "Speed of the playback; 1 is normal."),
+    volume=column("int", "Volume of the player, from 0 to 100."),
+)
+
+YOUTUBE = _entity(
+    "com_youtube_youtube_1",
+    player_id=column("string", "Id of the page's element that holds the YouTube player."),
+    url=column("string", "URL of the YouTube video."),
+    playback_quality=column("string", "Quality of the playback, such as `hd1080`."),
+)
+
+MEDIA_ELEMENT = _entity(
+    "org_whatwg_media_element_1",
+    html_id=column("string", "Id of the page's audio or video element."),
+    current_src=column("string", "URL of the file that the element plays."),
+    media_type=column("string", "`AUDIO` or `VIDEO`."),
+)
+
+VIDEO_ELEMENT = _entity(
+    "org_whatwg_video_element_1",
+    video_width=column("int", "Width of the video in pixels."),
+    video_height=column("int", "Height of the video in pixels."),
+)
+
 ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     WEB_PAGE,
     IAB,
@@ -470,4 +510,9 @@ ENTITY_COLUMNS: tuple[EntityColumn, ...] = (
     ECOMMERCE_CART,
     ECOMMERCE_CHECKOUT_STEP,
     ECOMMERCE_TRANSACTION,
+    MEDIA_PLAYER_EVENT,
+    MEDIA_PLAYER,
+    YOUTUBE,
+    MEDIA_ELEMENT,
+    VIDEO_ELEMENT,
 )

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.expressions import columns_in
-from windrow.config import Aggregation, PackageSettings, Passthrough
+from windrow.config import Aggregation, ModelSettings, Passthrough
 from windrow.errors import ConfigError
 
 _AGGREGATES: dict[str, Callable[[Column], Column]] = {
@@ -41,13 +41,13 @@ class Extras:
     """Which of them can describe the row; None means any."""
 
 
-def names(settings: PackageSettings, model: str) -> list[str]:
+def names(settings: ModelSettings, model: str) -> list[str]:
     """The extra columns of a model, in the order given."""
     carried, aggregated = _asked(settings, model)
     return [*(it.alias for it in carried), *(it.alias for it in aggregated)]
 
 
-def reads(settings: PackageSettings, model: str) -> tuple[str, ...]:
+def reads(settings: ModelSettings, model: str) -> tuple[str, ...]:
     """The columns that a model's extra columns are made of."""
     carried, aggregated = _asked(settings, model)
     texts = [*(it.sql for it in carried), *(it.field for it in aggregated)]
@@ -55,7 +55,7 @@ def reads(settings: PackageSettings, model: str) -> tuple[str, ...]:
 
 
 def with_extras(
-    rows: DataFrame, source: DataFrame, extras: Extras, settings: PackageSettings, model: str
+    rows: DataFrame, source: DataFrame, extras: Extras, settings: ModelSettings, model: str
 ) -> DataFrame:
     """The rows with the extra columns that the settings ask for."""
     carried, aggregated = _asked(settings, model)
@@ -82,7 +82,7 @@ def with_extras(
     )
 
 
-def check_extras(settings: PackageSettings, known: Mapping[str, Iterable[str]]) -> None:
+def check_extras(settings: ModelSettings, known: Mapping[str, Iterable[str]]) -> None:
     """Stop at extra columns for a model that takes none, and at names that are taken.
 
     `known`: the models that take extra columns, and the columns they have without.
@@ -108,6 +108,6 @@ def check_extras(settings: PackageSettings, known: Mapping[str, Iterable[str]]) 
 
 
 def _asked(
-    settings: PackageSettings, model: str
+    settings: ModelSettings, model: str
 ) -> tuple[tuple[Passthrough, ...], tuple[Aggregation, ...]]:
     return settings.passthrough.get(model, ()), settings.aggregations.get(model, ())

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame
 
 from windrow.base import Base
 from windrow.checks import Check, NotNull, Unique
-from windrow.config import PackageSettings
+from windrow.config import ModelSettings
 from windrow.errors import ConfigError, did_you_mean
 from windrow.extras import Extras
 from windrow.extras import reads as reads_of_extras
@@ -59,17 +59,27 @@ class Stored:
     model: str
     before_this_run: bool = False
     near: bool = False
+    of_sessions: bool = False
+    """Only the rows of this run's sessions, near the run's days."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
 
 
-def stored(model: str | Model, *, before_this_run: bool = False, near: bool = False) -> Any:
+def stored(
+    model: str | Model,
+    *,
+    before_this_run: bool = False,
+    near: bool = False,
+    of_sessions: bool = False,
+) -> Any:
     """The whole derived table of a model, as the default value of a parameter.
 
     `before_this_run` takes it as it was when the run began; `near` takes its rows of whole days,
-    those on which rows of this run's sessions lie or lay.
+    those on which rows of this run's sessions lie or lay; `of_sessions` only the rows of this
+    run's sessions, for a model whose rows a run replaces by session.
     """
-    return Stored(model if isinstance(model, str) else model.name, before_this_run, near)
+    name = model if isinstance(model, str) else model.name
+    return Stored(name, before_this_run, near=near, of_sessions=of_sessions)
 
 
 UNDECLARED = "void"
@@ -102,6 +112,8 @@ class Model:
     checks: tuple[Check, ...] = ()
     """What must be true of the rows, beside what `all_checks` adds for the key."""
     tags: tuple[str, ...] = ()
+    is_scratch: bool = False
+    """True: its table lies with the helper tables, not with the derived ones."""
     package: str = ""
     prefix: str = ""
     path: str = ""
@@ -152,11 +164,11 @@ class Model:
         checks = (part for check in (*of_key, *self.checks) for part in check.apart())
         return tuple({check.name: check for check in checks}.values())
 
-    def columns_for(self, settings: PackageSettings) -> Columns | None:
+    def columns_for(self, settings: ModelSettings) -> Columns | None:
         """The table's columns under these settings; None when the model does not declare them."""
         return self.columns(settings) if callable(self.columns) else self.columns
 
-    def event_columns_for(self, settings: PackageSettings) -> tuple[str, ...] | None:
+    def event_columns_for(self, settings: ModelSettings) -> tuple[str, ...] | None:
         """The event columns needed under these settings; None means all of them."""
         added: tuple[str, ...] = ()
         if self.extras is not None and self.extras.source == "events":
@@ -182,6 +194,7 @@ def model(
     amend: Model | None = None,
     checks: Sequence[Check] = (),
     tags: Sequence[str] = (),
+    is_scratch: bool = False,
 ) -> Callable[[Callable[..., DataFrame]], Model]:
     """Declare the decorated function a model; its name then means the `Model`, still callable."""
 
@@ -212,6 +225,7 @@ def model(
             amend=amend,
             checks=tuple(checks),
             tags=tuple(tags),
+            is_scratch=is_scratch,
             package=package,
             description=inspect.getdoc(function) or "",
             inputs=_inputs(function),
@@ -256,17 +270,17 @@ class Package:
         """The package whose manifests record this one's progress."""
         return self.stands_on or self.name
 
-    def enabled_models(self, settings: PackageSettings) -> list[Model]:
+    def enabled_models(self, settings: ModelSettings) -> list[Model]:
         """The package's own models under these settings, each knowing its package."""
         disabled = {member.name for member in self.disabled_models(settings)}
         return [member for member in self._members(settings) if member.name not in disabled]
 
-    def disabled_models(self, settings: PackageSettings) -> list[Model]:
+    def disabled_models(self, settings: ModelSettings) -> list[Model]:
         """The models that the project switches off by name."""
         names = set(settings.disabled_models)
         return [m for m in self._members(settings) if {m.name, m.full_name} & names]
 
-    def _members(self, settings: PackageSettings) -> list[Model]:
+    def _members(self, settings: ModelSettings) -> list[Model]:
         return [
             replace(member, package=self.name, prefix=self.prefix)
             for member in self.models(settings)
@@ -306,7 +320,7 @@ def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Mod
             source
             for reader in found
             for source in reader.inputs.values()
-            if isinstance(source, str)
+            if isinstance(source, str) and source not in ENGINE_INPUTS
         }
         if read & _aliases(member):
             helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)
@@ -356,5 +370,6 @@ def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
 
 
 def _aliases(member: Model) -> set[str]:
-    short = {member.name, f"{member.name}_this_run"}
+    plain = member.name.removesuffix("_this_run")
+    short = {member.name, plain, f"{plain}_this_run"}
     return short | {member.prefix + alias for alias in short}

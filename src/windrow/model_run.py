@@ -108,7 +108,8 @@ class ModelRun:
             rows = member(
                 **{name: self._input(member, source) for name, source in member.inputs.items()}
             )
-            columns = member.columns_for(self.ws.settings)
+            settings = self.ws.settings_of(member)
+            columns = member.columns_for(settings)
             if columns is not None:
                 rows = rows.select(
                     *(
@@ -118,7 +119,7 @@ class ModelRun:
                 )
             if member.extras is not None:
                 source = self._input(member, member.extras.source)
-                rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
+                rows = with_extras(rows, source, member.extras, settings, member.name)
             self.rows[member.name] = settled(rows)
         return self.rows[member.name]
 
@@ -139,7 +140,7 @@ class ModelRun:
             case "users_touched":
                 return self._users_touched(member)
             case "settings":
-                return self.ws.settings
+                return self.ws.settings_of(member)
             case "now":
                 return self.now
             case "until":
@@ -167,14 +168,18 @@ class ModelRun:
         if before is None or self._lags(reader, owner):
             # What the reader last saw is not known: to it, all of this run's rows are news.
             return whole.limit(0)
-        return self.ws.tables.read(self.ws.table(owner), version=before)
+        rows = self.ws.tables.read(self.ws.table(owner), version=before)
+        if not source.of_sessions:
+            return rows
+        near = on_days_of(rows, self.ws.destination(owner), self._search(owner))
+        return near.join(self._session_ids(), self.ws.base.session, how="left_semi")
 
     def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
         """All stored rows of a model; none when its table does not exist yet."""
         table = self.ws.table(owner)
         if self.ws.tables.exists(table):
             return self.ws.tables.read(table)
-        columns = owner.columns_for(self.ws.settings)
+        columns = owner.columns_for(self.ws.settings_of(owner))
         if columns is None:
             raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
         declared = {name: kind for name, kind in columns.items() if kind != UNDECLARED}
@@ -364,7 +369,7 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
         if member.name in seen:
             continue
         seen.add(member.name)
-        columns = member.event_columns_for(ws.settings)
+        columns = member.event_columns_for(ws.settings_of(member))
         if columns is None:
             return None
         found |= dict.fromkeys(columns)
@@ -374,7 +379,7 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     """The table's columns: those declared, and those that only this run's rows tell."""
-    declared = member.columns_for(ws.settings) or {}
+    declared = member.columns_for(ws.settings_of(member)) or {}
     typed = {name: kind for name, kind in declared.items() if kind != UNDECLARED}
     return dict(rows.dtypes) | typed
 

@@ -58,7 +58,7 @@ class Plan:
 
 def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> list[Model]:
     """The models to run: those selected, or else those of the option `models_to_run`, or all."""
-    return selected(ws.models, select or ws.settings.models_to_run or None, exclude)
+    return selected(ws.meant_models, select or ws.settings.models_to_run or None, exclude)
 
 
 def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Model]]:
@@ -112,7 +112,7 @@ def make_plan(
         now=now,
     )
     plan = Plan(
-        package=ws.package.name,
+        package=ws.name,
         target=ws.target,
         now=now,
         limits=limits,
@@ -193,10 +193,10 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
     made = base.made
     for member in models:
-        for column in member.event_columns_for(ws.settings) or ():
+        for column in member.event_columns_for(ws.settings_of(member)) or ():
             if column not in made:
                 needed.setdefault(column, f"model '{member.name}' needs it")
-    for column in set(needed) & set(ws.package.options_of_columns):
-        needed[column] = f"{ws.package.options_of_columns[column]} asks for it"
+    for column in set(needed) & set(ws.options_of_columns):
+        needed[column] = f"{ws.options_of_columns[column]} asks for it"
     check_columns(source, needed)
     return source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from windrow.ledger import Ledger
 from windrow.maintain import Upkeep, maintain
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, next_plan, with_reads
@@ -33,7 +34,12 @@ from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 
-PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE, "ecommerce": ECOMMERCE}
+PACKAGES: Mapping[str, Package] = {
+    "web": WEB,
+    "mobile": MOBILE,
+    "ecommerce": ECOMMERCE,
+    "media_player": MEDIA_PLAYER,
+}
 
 
 def _say_nothing(_: Any) -> None:
@@ -83,49 +89,78 @@ class Project:
     def _formats(self) -> list[str]:
         used = {self.target.format}
         for name in self.config.packages:
-            source = self.config.packages[name].events or self.config.events
+            source = self.config.base_settings(name).events or self.config.events
             if source is not None and source.format in ("delta", "iceberg"):
                 used.add(source.format)
         return sorted(used)
 
     def package_names(self, package: str | None = None) -> list[str]:
-        """The packages that a command means: the one named, or all enabled ones."""
+        """The packages that a command means: the one named, or all enabled ones.
+
+        Packages that share a base run together, as `web+media_player`.
+        """
         enabled = [name for name, s in self.config.packages.items() if s.enabled]
         if package is None:
-            return enabled
-        if package not in enabled:
-            raise UsageError(
-                f"Package '{package}' is not in windrow.yml.{did_you_mean(package, enabled)} "
-                f"Configured: {', '.join(enabled) or 'none'}."
-            )
+            return ["+".join(self._on_base(base)) for base in self._bases()]
+        for name in package.split("+"):
+            if name not in enabled:
+                raise UsageError(
+                    f"Package '{name}' is not in windrow.yml.{did_you_mean(name, enabled)} "
+                    f"Configured: {', '.join(enabled) or 'none'}."
+                )
+        if len({PACKAGES[name].base_name for name in package.split("+")}) > 1:
+            raise UsageError(f"The packages {package} share no base: they run one by one.")
         return [package]
+
+    def _bases(self) -> list[str]:
+        enabled = [name for name, s in self.config.packages.items() if s.enabled]
+        return list(dict.fromkeys(PACKAGES[name].base_name for name in enabled))
+
+    def _on_base(self, base: str) -> list[str]:
+        """The enabled packages on a base, the one whose base it is first."""
+        found = [
+            name
+            for name, settings in self.config.packages.items()
+            if settings.enabled and PACKAGES[name].base_name == base
+        ]
+        return sorted(found, key=lambda name: name != base)
 
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
+        meant = package.split("+")
+        base = PACKAGES[meant[0]].base_name
+        return [member for member in self._models_on(base) if member.package in meant]
+
+    def _models_on(self, base: str) -> list[Model]:
+        """All enabled models of the packages on a base, each after those it reads."""
+        packages = self._on_base(base)
         # A model that names no package belongs to the first one.
-        first = self.package_names()[0]
-        own = [
-            member
-            for member in load_models(self.config.project_dir / "models", self.config.project_dir)
-            if (member.package or first) == package
-        ]
-        settings = self.config.packages[package]
-        members = PACKAGES[package]
-        enabled = with_helpers(
-            [*members.enabled_models(settings), *own], members.disabled_models(settings)
-        )
-        sessions_table = getattr(settings, "sessions_table", None)
-        models = in_order(with_own_sessions(enabled, sessions_table))
-        check_extras(
-            settings,
-            {m.name: m.columns_for(settings) or () for m in models if m.extras is not None},
-        )
-        return models
+        first = self._on_base(self._bases()[0])[0]
+        models: list[Model] = []
+        disabled: list[Model] = []
+        for name in packages:
+            models += PACKAGES[name].enabled_models(self.config.packages[name])
+            disabled += PACKAGES[name].disabled_models(self.config.packages[name])
+        for own in load_models(self.config.project_dir / "models", self.config.project_dir):
+            if (own.package or first) in packages:
+                models.append(replace(own, package=own.package or first))
+        sessions_table = getattr(self.config.base_settings(packages[0]), "sessions_table", None)
+        ordered = in_order(with_own_sessions(with_helpers(models, disabled), sessions_table))
+        for name in packages:
+            settings = self.config.packages[name]
+            with_extras = [m for m in ordered if m.package == name and m.extras is not None]
+            check_extras(settings, {m.name: m.columns_for(settings) or () for m in with_extras})
+        return ordered
 
     def workspace(self, package: str) -> Workspace:
         """All that a run of the package needs at hand."""
-        models = tuple(self.models(package))
+        self.package_names(package)
+        meant = tuple(package.split("+"))
+        base = PACKAGES[meant[0]].base_name
+        settings = self.config.base_settings(meant[0])
+        members = self._on_base(base)
+        models = tuple(self._models_on(base))
         hooks = load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
         spark = self.spark
         tables = open_tables(
@@ -138,13 +173,20 @@ class Project:
             spark=spark,
             tables=tables,
             ledger=Ledger(spark, tables, self.config.schemas.manifest),
-            package=PACKAGES[package],
-            settings=self.config.packages[package],
+            package=PACKAGES[base],
+            settings=settings,
             models=models,
             hooks=hooks,
             schemas=self.config.schemas,
             target=self.target.name,
-            events=self.config.packages[package].events or self.config.events,
+            events=settings.events or self.config.events,
+            others={name: self.config.packages[name] for name in members if name != base},
+            options_of_columns={
+                column: option
+                for name in members
+                for column, option in PACKAGES[name].options_of_columns.items()
+            },
+            means=meant,
         )
         ws.check_layout_names()
         return ws

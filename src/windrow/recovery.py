@@ -154,7 +154,7 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
     ids = [record.run_id for record in records]
     if run_id not in ids:
         raise UsageError(
-            f"The ledger has no run '{run_id}' of package '{ws.package.name}'."
+            f"The ledger has no run '{run_id}' of package '{ws.name}'."
             f"{did_you_mean(run_id, ids)} `windrow status` lists the last runs."
         )
     at = ids.index(run_id)
@@ -170,7 +170,7 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
         tables.append(TableRollback(table, now, then))
     return Rollback(
         run_id=run_id,
-        package=ws.package.name,
+        package=ws.name,
         target=ws.target,
         runs=tuple(r.run_id for r in records[: at + 1] if r.outcome in ("succeeded", "failed")),
         tables=tuple(tables),

@@ -16,7 +16,7 @@ def check_refresh(ws: Workspace) -> None:
     is_dev = ws.target == settings.dev_target_name
     if not ws.hooks.allow_refresh(ws.target, is_dev or settings.allow_refresh):
         raise RefusedError(
-            f"A full refresh of '{ws.package.name}' on target '{ws.target}' would drop what its "
+            f"A full refresh of '{ws.name}' on target '{ws.target}' would drop what its "
             "manifests know. Outside the dev target it needs allow_refresh too: "
             f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'.'
         )

@@ -61,7 +61,7 @@ def plan_rerun(
     despite_missing_events: bool = False,
 ) -> RerunPlan:
     """The steps of a re-run; writes nothing. Refuses where the tables could not come out right."""
-    models = downstream(ws.models, selected(ws.models, select))
+    models = downstream(ws.models, selected(ws.meant_models, select))
     source = checked_source(ws, models)
     first, last = _processed_window(ws, models, first, last)
     if not despite_missing_events:
@@ -73,7 +73,7 @@ def plan_rerun(
     positions = manifest.positions(ws.tables, ws.manifest)
     tracked = tuple(name for member in models for name in member.tracked_names)
     return RerunPlan(
-        package=ws.package.name,
+        package=ws.name,
         target=ws.target,
         first=first,
         last=last,
@@ -81,7 +81,7 @@ def plan_rerun(
         beyond=tuple(m for m in models if m.stored_parents or m.kind == "rebuilt"),
         steps=tuple(
             Plan(
-                package=ws.package.name,
+                package=ws.name,
                 target=ws.target,
                 now=now,
                 limits=limits,
@@ -152,7 +152,7 @@ def _steps_done(
             record.rerun_from == first
             and record.rerun_to == last
             and {outcome.name for outcome in record.models} == names
-            and record.settings_fingerprint == ws.settings.fingerprint()
+            and record.settings_fingerprint == ws.fingerprint()
         )
         if not is_same or record.outcome != "succeeded":
             break

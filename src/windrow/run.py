@@ -329,7 +329,7 @@ def _record(
             models=result.models,
             counts=result.counts or {},
             table_versions=_versions(ws, result.plan.models),
-            settings_fingerprint=ws.settings.fingerprint(),
+            settings_fingerprint=ws.fingerprint(),
             rerun_from=result.plan.rerun[0] if result.plan.rerun else None,
             rerun_to=result.plan.rerun[1] if result.plan.rerun else None,
             written_days=written_days or {},

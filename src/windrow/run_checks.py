@@ -105,10 +105,10 @@ def check_last_run(
     ws: Workspace, *, select: str | None = None, exclude: str | None = None
 ) -> CheckReport:
     """Check the rows that the last run wrote; the base's too, unless models are selected."""
-    models = selected(ws.models, select, exclude)
+    models = selected(ws.meant_models, select, exclude)
     record = ws.ledger.last_kept_run(ws.lease_name)
     if record is None:
-        return CheckReport(ws.package.name, ws.target, None)
+        return CheckReport(ws.name, ws.target, None)
     looks: list[_Look] = [
         partial(_model_of_last_run, ws, record, model) for model in _written_by(ws, record, models)
     ]
@@ -116,7 +116,7 @@ def check_last_run(
         if ws.base.has_sessions:
             looks = [partial(_lifecycle_of_last_run, ws, record), *looks]
         looks = [*_small_base_tables(ws), *looks]
-    return CheckReport(ws.package.name, ws.target, record.run_id, _looked(looks))
+    return CheckReport(ws.name, ws.target, record.run_id, _looked(looks))
 
 
 def rows_of_last_run(ws: Workspace, record: RunRecord, model: Model) -> CheckedRows:

@@ -43,13 +43,13 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
     """Look at everything that says where the package stands."""
     plan, problem = None, None
     try:
-        plan = next_plan(ws, checked_source(ws, ws.models), ws.models, now)
+        plan = next_plan(ws, checked_source(ws, ws.meant_models), ws.meant_models, now)
     except WindrowError as error:
         problem = str(error)
     in_quarantine = ws.quarantined_sessions()
-    lease = ws.ledger.lease(ws.package.name)
+    lease = ws.ledger.lease(ws.lease_name)
     return PackageStatus(
-        package=ws.package.name,
+        package=ws.name,
         target=ws.target,
         positions=manifest.positions(ws.tables, ws.manifest),
         plan=plan,
@@ -57,5 +57,5 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         quarantined=0 if in_quarantine is None else in_quarantine.count(),
         lease=lease,
         is_running=lease is not None and ws.ledger.is_held(lease),
-        last_runs=tuple(ws.ledger.last_runs(ws.package.name, LAST_RUNS)),
+        last_runs=tuple(ws.ledger.last_runs(ws.lease_name, LAST_RUNS)),
     )

@@ -1,15 +1,18 @@
-"""All that a run of one package needs at hand: Spark, tables, settings, models, hooks, ledger."""
+"""All that a run needs at hand: Spark, tables, settings, models, hooks, ledger.
+
+A run takes in events once for all packages that share a base: web, and media_player on top of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.base import SESSION_ID, Base
-from windrow.config import EventsSource, PackageSettings, Schemas
+from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
 from windrow.errors import ConfigError, did_you_mean
 from windrow.hooks import Hooks
 from windrow.ledger import Ledger
@@ -21,19 +24,46 @@ from windrow.upsert import Destination
 
 @dataclass(frozen=True)
 class Workspace:
-    """One package of a project on one target."""
+    """One base of a project on one target, and those of its packages that a command means."""
 
     spark: SparkSession
     tables: Tables
     ledger: Ledger
     package: Package
+    """The one whose base and manifests it is."""
     settings: PackageSettings
+    """How that package runs."""
     models: tuple[Model, ...]
-    """All enabled models of the package, ours and the project's, each after those it reads."""
+    """All enabled models on the base, ours and the project's, each after those it reads."""
     hooks: Hooks
     schemas: Schemas
     target: str
     events: EventsSource | None
+    others: Mapping[str, ModelSettings] = field(default_factory=dict)
+    """Settings of the packages that stand on this one's base, by name."""
+    options_of_columns: Mapping[str, str] = field(default_factory=dict)
+    """Event column -> the option that asks for it, of all these packages."""
+    means: tuple[str, ...] = ()
+    """The packages whose models a command is about; empty: all."""
+
+    @property
+    def name(self) -> str:
+        """What reports call this: the package, or all that run together."""
+        return "+".join(self.means) or self.package.name
+
+    @property
+    def meant_models(self) -> tuple[Model, ...]:
+        """The models that a command without a selection is about."""
+        return tuple(m for m in self.models if not self.means or m.package in self.means)
+
+    def settings_of(self, model: Model) -> ModelSettings:
+        """The settings of the package that the model belongs to."""
+        return self.others.get(model.package, self.settings)
+
+    def fingerprint(self) -> str:
+        """A digest of the options that decide what the tables hold, of all packages."""
+        own = (self.settings, *(settings for _, settings in sorted(self.others.items())))
+        return "-".join(settings.fingerprint() for settings in own)
 
     @cached_property
     def base(self) -> Base:
@@ -71,11 +101,12 @@ class Workspace:
 
     def table(self, model: Model) -> TableName:
         """Where a model's rows are stored."""
-        return TableName(self.schemas.derived, model.full_name)
+        schema = self.schemas.scratch if model.is_scratch else self.schemas.derived
+        return TableName(schema, model.full_name)
 
     def this_run_table(self, name: str) -> TableName:
         """Where rows of the last run are kept for debugging."""
-        return TableName(self.schemas.scratch, f"{name}_this_run")
+        return TableName(self.schemas.scratch, f"{name.removesuffix('_this_run')}_this_run")
 
     def destination(self, model: Model) -> Destination:
         """A model's table as an upsert sees it."""
@@ -94,16 +125,23 @@ class Workspace:
         """What a model's table is laid out by: its day, unless the project says otherwise."""
         day = self.destination(model).day_column(columns)
         default = [day] if day is not None and columns[day] == "date" else []
-        return self._chosen_layout((model.name, model.full_name), columns, default)
+        configured = self.settings_of(model).cluster_by
+        return self._chosen_layout((model.name, model.full_name), configured, columns, default)
 
     @property
     def lifecycle_layout(self) -> Layout:
         """What the lifecycle manifest is laid out by."""
         names = (self.lifecycle.name,)
-        return self._chosen_layout(names, self.base.lifecycle, ["start_tstamp_date"])
-
-    def _chosen_layout(self, names: Sequence[str], columns: Columns, default: list[str]) -> Layout:
         configured = self.settings.cluster_by
+        return self._chosen_layout(names, configured, self.base.lifecycle, ["start_tstamp_date"])
+
+    def _chosen_layout(
+        self,
+        names: Sequence[str],
+        configured: Mapping[str, Sequence[str]],
+        columns: Columns,
+        default: list[str],
+    ) -> Layout:
         keys = next((list(configured[name]) for name in names if name in configured), default)
         chosen = self.hooks.cluster_by(names[-1], keys)
         return layout_of(names[-1], chosen, columns, format=self.tables.format)
@@ -113,12 +151,13 @@ class Workspace:
         members = (*self.models, *self.package.disabled_models(self.settings))
         known = {name for member in members for name in (member.name, member.full_name)}
         known |= {self.lifecycle.name}
-        for name in self.settings.cluster_by:
-            if name not in known:
-                raise ConfigError(
-                    f"packages.{self.package.name}.cluster_by: there is no table '{name}'."
-                    f"{did_you_mean(name, known)} A table that is switched off has no layout."
-                )
+        for package, settings in {self.package.name: self.settings, **self.others}.items():
+            for name in settings.cluster_by:
+                if name not in known:
+                    raise ConfigError(
+                        f"packages.{package}.cluster_by: there is no table '{name}'."
+                        f"{did_you_mean(name, known)} A table that is switched off has no layout."
+                    )
 
     def prepare_base(self) -> None:
         """Create the manifests unless they exist."""

@@ -107,6 +107,7 @@ def test_each_package_has_its_settings() -> None:
         "web": WebSettings,
         "mobile": MobileSettings,
         "ecommerce": EcommerceSettings,
+        "media_player": MediaPlayerSettings,
     } == PACKAGES
 
 

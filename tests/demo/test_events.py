@@ -21,9 +21,12 @@ from windrow.event_columns import (
     ECOMMERCE_PRODUCT,
     ECOMMERCE_TRANSACTION,
     ENTITY_COLUMNS,
+    MEDIA_ELEMENT,
+    MEDIA_PLAYER_EVENT,
     STANDARD_COLUMNS,
     WEB_PAGE,
     WEB_VITALS,
+    YOUTUBE,
 )
 
 OPTIONS = GenerateOptions(start=date(2024, 3, 1), days=3, events_per_day=900)
@@ -359,3 +362,25 @@ def test_written_events_read_back_from_a_folder_per_load_date(
     assert days[:3] == [f"load_tstamp_date=2024-03-0{day}" for day in (1, 2, 3)]
     assert checksum(stored) == checksum(events)
     assert stored.where("load_tstamp_date != to_date(load_tstamp)").count() == 0
+
+
+# --- Media -----------------------------------------------------------------------------------
+
+
+def test_media_events_stand_in_for_pings_when_asked_for(
+    spark: SparkSession, events: DataFrame
+) -> None:
+    with_media = generate(spark, replace(OPTIONS, media=True)).cache()
+    assert with_media.count() == events.count()
+    found = with_media.where("event_name = 'media_player_event'")
+    row = the_row(
+        found.agg(
+            F.collect_set(f"{MEDIA_PLAYER_EVENT.name}.type").alias("types"),
+            F.count_distinct(F.get(f"{YOUTUBE.name}.player_id", F.lit(0))).alias("videos"),
+            F.collect_set(F.get(f"{MEDIA_ELEMENT.name}.media_type", F.lit(0))).alias("elements"),
+        )
+    )
+    assert {"play", "percentprogress", "seek", "ended"} <= set(row["types"])
+    assert row["videos"] > 1
+    assert set(row["elements"]) == {"AUDIO", "VIDEO"}
+    assert events.where("event_name = 'media_player_event'").count() == 0

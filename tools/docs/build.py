@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from windrow.base import Base
 from windrow.column_rules import rule_of
-from windrow.config import ConversionEvent, PackageSettings
+from windrow.config import ConversionEvent, ModelSettings, PackageSettings
 from windrow.config.packages import PACKAGES as SETTINGS
 from windrow.hooks import SIGNATURES
 from windrow.ledger import LEASES, LEDGER
@@ -102,6 +102,8 @@ OPTIONAL_COLUMNS: dict[str, dict[str, object]] = {
         ),
     },
     "ecommerce": {"count_distinct_products_viewed": True},
+    # The package does not run without a player; two of them make no other tables than one.
+    "media_player": {"enable_youtube": True, "enable_whatwg_media": True},
 }
 """Package -> options that add columns to its tables, beside the `enable_…` ones."""
 
@@ -127,16 +129,24 @@ def configuration() -> str:
     parts = [
         CONFIGURATION,
         "## Options of every package\n",
-        _options(PackageSettings.model_fields),
+        _options(ModelSettings.model_fields),
+        "\n## Options of every package but media_player\n",
+        "media_player runs on the base of web, so that these options of web hold for it too.\n",
+        _options(_beyond(PackageSettings, ModelSettings)),
     ]
     for name, settings in SETTINGS.items():
-        own = {
-            option: field
-            for option, field in settings.model_fields.items()
-            if option not in PackageSettings.model_fields
-        }
+        own = _beyond(settings, PackageSettings)
         parts += [f"\n## Options of the {name} package\n", _options(own)]
     return "\n".join([*parts, "", HOOKS + _hooks(), ""])
+
+
+def _beyond(settings: type[ModelSettings], known: type[ModelSettings]) -> dict[str, FieldInfo]:
+    """The options that the one has and the other has not."""
+    return {
+        option: field
+        for option, field in settings.model_fields.items()
+        if option not in known.model_fields
+    }
 
 
 def _options(fields: dict[str, FieldInfo]) -> str:
@@ -150,7 +160,9 @@ def _options(fields: dict[str, FieldInfo]) -> str:
 def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return f"`{value}`" if isinstance(value, int | str | date) and value != "" else ""
+    if isinstance(value, tuple):
+        return f"`{', '.join(map(str, value))}`" if value else ""
+    return f"`{value}`" if isinstance(value, int | float | str | date) and value != "" else ""
 
 
 def _hooks() -> str:
@@ -220,13 +232,13 @@ def _enabling(package: Package) -> list[str]:
     return [name for name in fields if name.startswith("enable_")]
 
 
-def _settings(package: Package, *options: str) -> PackageSettings:
+def _settings(package: Package, *options: str) -> ModelSettings:
     """The package's settings with the named options on, and all that adds columns."""
     extra = OPTIONAL_COLUMNS.get(package.name, {})
     return SETTINGS[package.name].model_validate({**dict.fromkeys(options, True), **extra})
 
 
-def _described(package: Package, member: Model, settings: PackageSettings) -> Table:
+def _described(package: Package, member: Model, settings: ModelSettings) -> Table:
     columns = member.columns_for(settings) or {}
     # The schema does not matter for the layout.
     destination = Destination(TableName("", member.full_name), member.key, member.date)

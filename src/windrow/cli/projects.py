@@ -117,6 +117,9 @@ def generate(
         list[Platform] | None,
         typer.Option(help="Of a website or an application; may be given twice for both."),
     ] = None,
+    media: Annotated[
+        bool, typer.Option("--media", help="Add events of media players on the website's pages.")
+    ] = False,
     output: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("events"),
     format: Annotated[FileFormat, typer.Option(help="How to write them.")] = FileFormat.parquet,
 ) -> int:
@@ -130,6 +133,7 @@ def generate(
         seed=seed,
         hard_cases=hard_cases or tuple(hard_case or ()),
         platforms=tuple(dict.fromkeys(it.value for it in platform or [Platform.web])),
+        media=media,
     )
     spark = _spark_for_events(call, format)
     call.progress(Step("generate", "started", detail=f"Writing events to {output}"))

@@ -5,8 +5,9 @@ from windrow.config.events import EventsSource
 from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
 from windrow.config.load import find_project, load
+from windrow.config.media_player import MediaPlayerSettings
 from windrow.config.mobile import MobileSettings
-from windrow.config.options import PackageSettings
+from windrow.config.options import ModelSettings, PackageSettings
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import InvalidConfigError, Problem
 from windrow.config.project_file import Config, Schemas, SparkSettings, Target
@@ -24,7 +25,9 @@ __all__ = [
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
+    "MediaPlayerSettings",
     "MobileSettings",
+    "ModelSettings",
     "PackageSettings",
     "Passthrough",
     "Problem",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from windrow.config.options import IGNORED_OPTIONS, PackageSettings
+from windrow.config.options import IGNORED_OPTIONS, ModelSettings
 from windrow.config.overrides import (
     PREFIX,
     Options,
@@ -60,9 +60,12 @@ def load(
 
     overrides, vars_problems = vars_by_package(vars or {}, blocks)
     problems += vars_problems
-    packages: dict[str, PackageSettings] = {}
+    problems += _without_base(blocks)
+    packages: dict[str, ModelSettings] = {}
     for package, options in blocks.items():
-        settings, own_problems = _settings(package, options | overrides[package])
+        written = options | overrides[package]
+        problems += _options_of_base(package, written)
+        settings, own_problems = _settings(package, written)
         problems += own_problems
         if settings is not None:
             packages[package] = settings.under(project_dir)
@@ -145,7 +148,35 @@ def _out_of_place(tree: dict[Any, Any]) -> list[Problem]:
     return problems
 
 
-def _settings(package: str, options: Options) -> tuple[PackageSettings | None, list[Problem]]:
+def _without_base(blocks: Mapping[str, Options]) -> list[Problem]:
+    """Packages that run on the base of one that the file does not have."""
+    return [
+        Problem(
+            FILE_NAME,
+            f"packages.{base}",
+            "missing",
+            f"the options of the base on which packages.{package} runs",
+        )
+        for package in blocks
+        if (base := PACKAGES[package].stands_on) is not None and base not in blocks
+    ]
+
+
+def _options_of_base(package: str, options: Options) -> list[Problem]:
+    """Take options that belong to the package whose base this one uses out of its own."""
+    base = PACKAGES[package].stands_on
+    if base is None:
+        return []
+    own, of_base = known_options(package), known_options(base)
+    hint = f" {package} runs on the base of {base}: write packages.{base}."
+    return [
+        problem(written.file, written.path, written.value, "", f"{hint}{name}.")
+        for name in [name for name in options if name in of_base - own]
+        if (written := options.pop(name))
+    ]
+
+
+def _settings(package: str, options: Options) -> tuple[ModelSettings | None, list[Problem]]:
     def locate(path: KeyPath) -> tuple[str, KeyPath]:
         # A path that is no option as written is the package itself, or an option filled in for it.
         written = options.get(str(path[0])) if path else None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -61,6 +61,11 @@ IGNORED_OPTIONS = frozenset(
         "screen_context",
         "app_errors_table",
         "screen_view_events",
+        "media_player_event_context",
+        "media_player_context",
+        "youtube_context",
+        "html5_media_element_context",
+        "html5_video_element_context",
     }
 )
 """Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""
@@ -86,8 +91,41 @@ NOT_IN_FINGERPRINT = frozenset(
 """Options that say how, where or how much to run, not what the tables hold."""
 
 
-class PackageSettings(Frozen):
-    """How one package runs."""
+class ModelSettings(Frozen):
+    """What every package's models take, whether or not the package has a base of its own."""
+
+    stands_on: ClassVar[str | None] = None
+    """The package whose base options hold for this one too; None: it has its own."""
+
+    passthrough: dict[Identifier, Passthroughs] = Field(
+        default={}, description="Columns of your own carried into tables, by table."
+    )
+    aggregations: dict[Identifier, Aggregations] = Field(
+        default={}, description="Columns of your own that count or sum up, by table."
+    )
+    compat: bool = Field(
+        default=False, description="Reproduce the known oddities of the reference packages."
+    )
+    enabled: bool = Field(default=True, description="Run this package.")
+    disabled_models: Texts = Field(default=(), description="Models of this package that never run.")
+    cluster_by: dict[Identifier, list[LayoutKey]] = Field(
+        default={},
+        description="What tables are laid out by: dates partition, others cluster; [] is nothing.",
+    )
+
+    def under(self, project_dir: Path) -> Self:
+        """The same settings with relative paths seen from the project's folder."""
+        return self
+
+    def fingerprint(self) -> str:
+        """A digest of the options that decide what the tables hold."""
+        options = self.model_dump(mode="json", exclude=set(NOT_IN_FINGERPRINT))
+        text = json.dumps(options, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class PackageSettings(ModelSettings):
+    """How a package with a base of its own runs."""
 
     start_date: IsoDate = Field(
         default=date(2020, 1, 1), description="First day of events to process, in UTC."
@@ -136,12 +174,6 @@ class PackageSettings(Frozen):
     user_sql: Text | None = Field(
         default=None, description="SQL expression over an event `e` that gives its user id."
     )
-    passthrough: dict[Identifier, Passthroughs] = Field(
-        default={}, description="Columns of your own carried into tables, by table."
-    )
-    aggregations: dict[Identifier, Aggregations] = Field(
-        default={}, description="Columns of your own that count or sum up, by table."
-    )
     models_to_run: str = Field(
         default="", description="Names of the models to run, separated by spaces."
     )
@@ -153,17 +185,8 @@ class PackageSettings(Frozen):
         description="Whether models that lag catch up `beside` the others, which go on, or not.",
     )
     has_log_enabled: bool = Field(default=True, description="Log what each run decides and does.")
-    compat: bool = Field(
-        default=False, description="Reproduce the known oddities of the reference packages."
-    )
     keep_this_run: bool = Field(
         default=False, description="Write this-run rows to the scratch schema, for debugging."
-    )
-    enabled: bool = Field(default=True, description="Run this package.")
-    disabled_models: Texts = Field(default=(), description="Models of this package that never run.")
-    cluster_by: dict[Identifier, list[LayoutKey]] = Field(
-        default={},
-        description="What tables are laid out by: dates partition, others cluster; [] is nothing.",
     )
     lease_minutes: Positive = Field(
         default=10, description="Minutes without a sign of life after which a run's lock lapses."
@@ -199,12 +222,6 @@ class PackageSettings(Frozen):
     def has_late_limit(self) -> bool:
         """False when events are taken however late they were sent."""
         return self.days_late_allowed >= 0
-
-    def fingerprint(self) -> str:
-        """A digest of the options that decide what the tables hold."""
-        options = self.model_dump(mode="json", exclude=set(NOT_IN_FINGERPRINT))
-        text = json.dumps(options, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _reference_table(data: Mapping[str, Any]) -> str | None:

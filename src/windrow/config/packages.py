@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from windrow.config.ecommerce import EcommerceSettings
+from windrow.config.media_player import MediaPlayerSettings
 from windrow.config.mobile import MobileSettings
-from windrow.config.options import PackageSettings
+from windrow.config.options import ModelSettings
 from windrow.config.web import WebSettings
 
-PACKAGES: dict[str, type[PackageSettings]] = {
+PACKAGES: dict[str, type[ModelSettings]] = {
     "web": WebSettings,
     "mobile": MobileSettings,
     "ecommerce": EcommerceSettings,
+    "media_player": MediaPlayerSettings,
 }

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from windrow.config.events import EventsSource, EventsSourceOrTable
 from windrow.config.fields import Frozen, Identifier, NamePart, Text, TextMap, Texts
-from windrow.config.options import PackageSettings
+from windrow.config.options import ModelSettings, PackageSettings
 from windrow.config.paths import resolved
 from windrow.config.secrets import redacted
 from windrow.errors import ConfigError, did_you_mean
@@ -139,7 +139,7 @@ class Config:
     targets: dict[str, Target]
     schemas: Schemas
     events: EventsSource | None
-    packages: dict[str, PackageSettings]
+    packages: dict[str, ModelSettings]
     project_dir: Path
     ignored_options: tuple[str, ...] = ()
     """Paths of accepted options that mean nothing on Spark."""
@@ -155,13 +155,20 @@ class Config:
             raise ConfigError(
                 f"{FILE_NAME} has no package '{package}'.{did_you_mean(package, self.packages)}"
             )
-        source = self.packages[package].events or self.events
+        source = self.base_settings(package).events or self.events
         if source is None:
             raise ConfigError(
                 f"{FILE_NAME} does not say where the events of '{package}' are. "
                 "Write `events:` with a `path:` or a `table:` below it."
             )
         return source
+
+    def base_settings(self, package: str) -> PackageSettings:
+        """How a package runs: its own options, or those of the package it stands on."""
+        own = self.packages[package]
+        settings = self.packages[own.stands_on] if own.stands_on else own
+        assert isinstance(settings, PackageSettings)
+        return settings
 
     def describe(self) -> dict[str, object]:
         """The configuration as plain data, fit to print: secrets are starred out."""

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from windrow.demo.devices import device_columns
 from windrow.demo.draws import between, draw, key, one_of, uuid
+from windrow.demo.media import media_columns
 from windrow.demo.places import place_columns
 from windrow.demo.self_describing import self_describing_columns
 from windrow.demo.shopping import ACTION, shopping_columns
@@ -36,7 +37,7 @@ NEEDED_COLUMNS = (
 )
 
 
-def event_rows(named_events: DataFrame, site: str) -> DataFrame:
+def event_rows(named_events: DataFrame, site: str, *, media: bool = False) -> DataFrame:
     """The events with all columns, standard ones first; those without a value are null."""
     keyed = named_events.withColumn("event_key", key(F.col("session_key"), F.col("position")))
     timed = keyed.withColumns(_clock()).withColumn(
@@ -55,6 +56,7 @@ def event_rows(named_events: DataFrame, site: str) -> DataFrame:
         **_scroll_columns(),
         **self_describing_columns(site),
         **shopping_columns(),
+        **(media_columns(site) if media else {}),
     }
     return with_height.select(
         *[

@@ -23,6 +23,7 @@ from windrow.demo.devices import device_of
 from windrow.demo.draws import between, draw, key, uuid
 from windrow.demo.event_rows import COLUMN_TYPES, NEEDED_COLUMNS, event_rows
 from windrow.demo.hard_cases import ENDLESS_SESSIONS, HARD_CASES, LATE_LOAD_HOURS
+from windrow.demo.media import with_media
 from windrow.demo.places import place_of
 from windrow.demo.visitors import endless_sessions, sessions
 from windrow.errors import UsageError, did_you_mean
@@ -56,6 +57,8 @@ class GenerateOptions:
     site: str = "https://shop.example"
     columns: Literal["all", "needed"] = "all"
     platforms: Sequence[str] = (WEBSITES,)
+    media: bool = False
+    """True: product pages of the website have films and sounds, and events of their players."""
 
     def __post_init__(self) -> None:
         for name in ("days", "events_per_day"):
@@ -94,9 +97,12 @@ def _events_of(spark: SparkSession, options: GenerateOptions, platform: str) -> 
     seed = options.seed + _SEED_OF_APPS if is_app else options.seed
     described_sessions = _sessions(spark, options, seed).withColumns(_session_columns())
     named_events = events_of(page_views(described_sessions, options.site))
+    has_media = options.media and not is_app
     if is_app:
         named_events = app_events_of(named_events)
-    events = event_rows(named_events, options.site)
+    if has_media:
+        named_events = with_media(named_events)
+    events = event_rows(named_events, options.site, media=has_media)
     for name, apply in HARD_CASES.items():
         if name in options.asked_cases:
             events = events.transform(apply)

@@ -1,0 +1,58 @@
+"""media_player: plays of audio and video on web pages, per page view, media item, session, user.
+
+It stands on web's base: the same run, sessions and manifests. Two kinds of tables keep the plays:
+
+    interactions_this_run -> play_parts -> base -> plays_by_pageview, media_stats, retention
+
+A page view can go on in another session, so that a play has parts in several. `play_parts` has a
+row for each, and what the run does not bring of a play comes from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from windrow.config import MediaPlayerSettings
+from windrow.event_columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
+from windrow.model import Model, Package
+from windrow.packages.media_player.base import base
+from windrow.packages.media_player.interactions import interactions_this_run
+from windrow.packages.media_player.media_stats import media_stats
+from windrow.packages.media_player.pivot_base import pivot_base
+from windrow.packages.media_player.play_parts import play_parts
+from windrow.packages.media_player.plays_by_pageview import (
+    plays_by_pageview,
+    reference_plays_by_pageview,
+)
+from windrow.packages.media_player.reference_base import reference_base
+from windrow.packages.media_player.reference_media_stats import reference_media_stats
+from windrow.packages.media_player.retention import retention
+from windrow.packages.media_player.session_stats import session_stats
+from windrow.packages.media_player.user_stats import user_stats
+
+__all__ = ["MEDIA_PLAYER"]
+
+_PLAYS = (play_parts, base, plays_by_pageview, media_stats)
+_PLAYS_OF_REFERENCE = (reference_base, reference_plays_by_pageview, reference_media_stats)
+
+
+def _models(settings: MediaPlayerSettings) -> Sequence[Model]:
+    return [
+        *(pivot_base, interactions_this_run),
+        *(_PLAYS_OF_REFERENCE if settings.compat else _PLAYS),
+        retention,
+        *((session_stats, user_stats) if settings.enable_session_and_user_stats else ()),
+    ]
+
+
+MEDIA_PLAYER = Package(
+    name="media_player",
+    models=_models,
+    hooks={"filter_bots": "which user agents are kept"},
+    options_of_columns={
+        YOUTUBE.name: "enable_youtube",
+        MEDIA_ELEMENT.name: "enable_whatwg_media",
+        VIDEO_ELEMENT.name: "enable_whatwg_video",
+    },
+    stands_on="web",
+)

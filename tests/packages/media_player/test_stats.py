@@ -1,0 +1,88 @@
+"""pivot_base, session_stats and user_stats, from literal events."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from media import media_event, plays, settings
+from website import Event, events_this_run, rows
+from windrow.packages.media_player.pivot_base import pivot_base
+from windrow.packages.media_player.session_stats import session_stats
+from windrow.packages.media_player.user_stats import user_stats
+
+
+def play(session: str, page: str, *percents: int, **more: object) -> list[Event]:
+    """A play on a page view of its own, to these percents."""
+    when = "2024-01-10 10:0"
+    begin = media_event(f"{page}-0", session, f"{when}0", page=page, **more)
+    return [
+        begin,
+        *(
+            media_event(
+                f"{page}-{n}",
+                session,
+                f"{when}{n}",
+                "percentprogress",
+                page=page,
+                percent=n * 25,
+                **more,
+            )
+            for n in percents
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def base(spark: SparkSession) -> DataFrame:
+    events = events_this_run(
+        spark,
+        [
+            # Two plays of a film of 100 seconds and one of a sound; in another session only a look.
+            *play("s1", "p1", 1, 2, cookie="u"),
+            *play("s1", "p2", cookie="u"),
+            *play("s1", "p3", 1, 2, 3, cookie="u", element="song", media_type="Audio", muted=True),
+            media_event(
+                "p3-end", "s1", "2024-01-10 10:09", "ended", page="p3", element="song", cookie="u"
+            ),
+            media_event("p4", "s2", "2024-01-11 10:00", "ready", page="p4", cookie="u"),
+        ],
+    )
+    return plays(spark, events, complete_play_rate=0.9).localCheckpoint()
+
+
+def test_a_session_has_its_plays_by_kind(base: DataFrame):
+    found = session_stats(base).select(
+        *("domain_sessionid", "impressions", "videos_played", "audio_played", "video_plays"),
+        *("audio_plays", "valid_video_plays", "valid_audio_plays", "complete_plays"),
+    )
+    assert rows(found) == [("s1", 3, 1, 1, 2, 1, 1, 1, 1), ("s2", 1, 0, 0, 0, 0, 0, 0, 0)]
+
+
+def test_a_session_has_its_play_time(base: DataFrame):
+    found = session_stats(base).where("domain_sessionid = 's1'").first()
+    # 40 of 100 seconds, 0 of 100, and 90 of 100: the song's first boundary is not reported.
+    assert found["play_time_min"] == pytest.approx(130 / 60)
+    assert found["play_time_min_muted"] == pytest.approx(65 / 60)
+    assert found["avg_play_time_min"] == pytest.approx(130 / 3 / 60)
+    assert found["avg_percent_played"] == pytest.approx(1.3 / 3)
+
+
+@pytest.mark.parametrize(
+    ("compat", "expected"), [(False, (130 / 60, 130 / 180, 1.3 / 3)), (True, (2, 0, 1.3 / 6))]
+)
+def test_a_user_has_minutes_and_shares_of_sessions_with_plays(
+    base: DataFrame, compat: bool, expected: tuple[float, ...]
+):
+    found = user_stats(settings(compat=compat), session_stats(base)).collect()
+    assert [(row["domain_userid"], row["video_plays"], row["audio_plays"]) for row in found] == [
+        ("u", 2, 1)
+    ]
+    names = ("play_time_min", "avg_session_play_time_min", "avg_percent_played")
+    assert tuple(found[0][name] for name in names) == pytest.approx(expected)
+
+
+def test_boundaries_are_a_table_even_without_events(spark: SparkSession):
+    nothing = spark.range(0)
+    found = pivot_base(nothing, settings(percent_progress_boundaries=[50]))
+    assert rows(found) == [(100, 50), (50, 50)]
