@@ -175,7 +175,7 @@ def _gather_events(
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
     kept = found if base.keeps is None else found.where(base.keeps())
     added = kept.withColumns(base.adds()).drop(*_spent_entities(ws, event_columns))
-    events = this_run.first_copies(added, [base.session], settings).persist()
+    events = this_run.first_copies(added, [base.session], settings.session_timestamp).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
@@ -251,13 +251,13 @@ def _events_of_window(
     )
     usable = counted.where(base.is_usable(settings))
     kept = usable if base.keeps is None else usable.where(base.keeps())
-    events = this_run.first_copies(kept.withColumns(base.adds()), ["event_id"], settings).persist()
-    time = settings.session_timestamp
+    added = kept.withColumns(base.adds())
+    events = this_run.first_copies(added, ["event_id"], "collector_tstamp").persist()
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
         F.sum("copies").alias("copies"),
-        micros(F.max(time)).alias("reached"),
-        F.collect_set(F.to_date(time)).alias("days"),
+        micros(F.max(settings.session_timestamp)).alias("reached"),
+        F.collect_set(F.to_date("collector_tstamp")).alias("days"),
     ).collect()[0]
     counts = {f"window_{name}": value for name, value in read.get.items()}
     counts |= {

@@ -30,6 +30,7 @@ from windrow.extras import reads as reads_of_extras
 from windrow.tables import Columns
 
 Kind = Literal["incremental", "rebuilt", "this_run"]
+Keeps = Literal["new", "earliest", "latest"]
 
 ENGINE_INPUTS = (
     "events",
@@ -41,12 +42,14 @@ ENGINE_INPUTS = (
     "now",
     "hooks",
     "reference",
+    "gathered",
 )
 """Parameter names that the engine fills itself; every other one names a model.
 
 `sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
-run's sessions, and users who had one of these sessions until now.
+run's sessions, and users who had one of these sessions until now. `gathered`: names of the models
+that the model gathers rows of and that have not consumed the run's window before.
 """
 
 
@@ -80,6 +83,12 @@ class Model:
     columns: Columns | Callable[[Any], Columns] | None = None
     replaces: str | None = None
     """A column: the run brings every row of the values it touches; stored rows beyond those go."""
+    keeps: Keeps = "new"
+    """Of a stored row and a new one with the same key: the new one, or the one whose date column is
+    earlier or later; the new one if they are equal. `compat` always takes the new one."""
+    gathers: tuple[str, ...] = ()
+    """Models whose events lead to rows here too: when one of them is new, and catches up, this one
+    takes part for its rows."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
@@ -94,6 +103,7 @@ class Model:
     package: str = ""
     prefix: str = ""
     path: str = ""
+    """The file of a project's own model."""
     description: str = ""
     inputs: Mapping[str, Stored | str] = field(default_factory=dict)
 
@@ -165,6 +175,8 @@ def model(
     name: str | None = None,
     package: str = "",
     replaces: str | None = None,
+    keeps: Keeps = "new",
+    gathers: Sequence[str] = (),
     steps: Sequence[str] = (),
     reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
     extras: Extras | None = None,
@@ -195,6 +207,8 @@ def model(
             date=date,
             columns=columns,
             replaces=replaces,
+            keeps=keeps,
+            gathers=tuple(gathers),
             steps=tuple(steps),
             reads=reads if reads is None or callable(reads) else tuple(reads),
             extras=extras,
@@ -232,6 +246,8 @@ class Package:
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
     """Event column -> the option that asks for it."""
 
+    has_prefixed_tables: bool = True
+    """False: the names of its models are those of their tables."""
     stands_on: str | None = None
     """The package whose base, manifests and progress this one shares; None: it has its own."""
 
@@ -257,7 +273,9 @@ class Package:
 
     def _members(self, settings: PackageSettings) -> list[Model]:
         return [
-            replace(member, package=self.name, prefix=self.prefix)
+            replace(
+                member, package=self.name, prefix=self.prefix if self.has_prefixed_tables else ""
+            )
             for member in self.models(settings)
         ]
 

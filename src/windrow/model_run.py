@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.base import SESSION_ID
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
@@ -75,7 +76,10 @@ class ModelRun:
             return found.rows
         if not self._has_new_events(member):
             return 0
-        if not member.prefix:
+        if not found.rows and member.replaces is None and member.amend is None:
+            self.written[member.name] = found
+            return 0
+        if member.path:
             _check_keys(member, rows)
         upsert(
             self.ws.tables,
@@ -83,6 +87,7 @@ class ModelRun:
             rows,
             replaced=self._replaced(member, rows),
             search=self._search(member),
+            keeps="new" if self.ws.settings.compat else member.keeps,
         )
         if member.amend is not None:
             self._amend(member, member.amend)
@@ -141,6 +146,8 @@ class ModelRun:
                 return self.ws.hooks
             case "reference":
                 return self.reference
+            case "gathered":
+                return self._gathered(member)
             case _:
                 return self.rows_of(self.ws.model(source))
 
@@ -271,7 +278,18 @@ class ModelRun:
         if self.limits.state is State.RERUN:
             return True
         position = self.positions.get(member.full_name)
-        return position is None or self.limits.upper > position
+        if position is None or self.limits.upper > position:
+            return True
+        return not self.ws.settings.compat and bool(self._gathered(member))
+
+    def _gathered(self, member: Model) -> tuple[str, ...]:
+        """Of the models whose rows this one gathers, those that have not seen the window yet.
+
+        In the reference, a new one's history never comes here.
+        """
+        if self.ws.settings.compat:
+            return member.gathers
+        return tuple(n for n in member.gathers if self._has_new_events(self.ws.model(n)))
 
     def _replaced(self, member: Model, rows: DataFrame) -> Replaced | None:
         base = self.ws.base
@@ -286,6 +304,8 @@ class ModelRun:
     def _search(self, member: Model) -> tuple[DayRange, ...] | None:
         """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
         session = self.ws.base.session
+        if member.keeps != "new":
+            return self._search_by_key(member)
         if member.replaces != session:
             return None
         if member.key == (session,):
@@ -296,6 +316,23 @@ class ModelRun:
         return self.intake.days_around(
             before=max(1, around.upsert_lookback_days), after=around.max_session_days
         )
+
+    def _search_by_key(self, member: Model) -> tuple[DayRange, ...] | None:
+        """The days on which a row of the same key can lie, for a model without sessions.
+
+        Copies of an event were made at the same time and sent in time, so no more than
+        `days_late_allowed` lie between them; `upsert_lookback_days` widens that. A row of which
+        the latest state is kept can be as old as the table.
+        """
+        settings = self.ws.settings
+        if settings.compat:
+            days = sorted(self.intake.days)
+            first = day_ranges(days[:1], before=settings.upsert_lookback_days)
+            return tuple(DayRange(it.first, days[-1]) for it in first)
+        if member.keeps == "latest":
+            return None
+        late = max(1, settings.days_late_allowed)
+        return self.intake.days_around(before=max(late, settings.upsert_lookback_days), after=late)
 
     def _amend(self, member: Model, amend: Model) -> None:
         """Update columns of stored rows outside this run that this run's events bear on."""
@@ -340,8 +377,15 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
 
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
-    """The table's columns: those declared, and those that only this run's rows tell."""
-    return dict(rows.dtypes) | dict(member.columns_for(ws.settings) or {})
+    """The table's columns: those declared, and those that only this run's rows tell.
+
+    A rule of one of the latter comes as the comment of its field.
+    """
+    found = {
+        field.name: column(field.dataType.simpleString(), field.metadata.get("comment", ""))
+        for field in rows.schema.fields
+    }
+    return found | dict(member.columns_for(ws.settings) or {})
 
 
 def _partition(ws: Workspace, member: Model, columns: Columns) -> list[str]:

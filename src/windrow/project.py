@@ -20,6 +20,7 @@ from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.packages.mobile import MOBILE
+from windrow.packages.normalize import NORMALIZE
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted, with_reads
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
@@ -31,7 +32,7 @@ from windrow.steps import Listener
 from windrow.tables import open_tables
 from windrow.workspace import Workspace
 
-PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE}
+PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE, "normalize": NORMALIZE}
 
 
 def _say_nothing(_: Any) -> None:

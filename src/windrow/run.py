@@ -184,6 +184,9 @@ def carry_out(
     for sentence in plan.limits.sentences:
         listener(Step("limits", "info", detail=sentence))
 
+    for note in source.notes:
+        listener(Step("events", "info", detail=note))
+
     began = time.monotonic()
     listener(Step("events", "started"))
     intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
@@ -191,7 +194,8 @@ def carry_out(
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
 
     if ws.settings.keep_this_run:
-        for name, frame in (("base_sessions", intake.sessions), ("base_events", intake.events)):
+        frames = {"base_sessions": intake.sessions} if ws.base.has_sessions else {}
+        for name, frame in {**frames, "base_events": intake.events}.items():
             keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
 
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)

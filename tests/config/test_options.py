@@ -14,6 +14,7 @@ from windrow.config import (
     ConversionEvent,
     EventsSource,
     MobileSettings,
+    NormalizeSettings,
     PackageSettings,
     WebSettings,
 )
@@ -102,7 +103,11 @@ def test_mobile_defaults_are_those_of_the_spec() -> None:
 
 
 def test_packages_lists_those_there_are() -> None:
-    assert {"web": WebSettings, "mobile": MobileSettings} == PACKAGES
+    assert {
+        "web": WebSettings,
+        "mobile": MobileSettings,
+        "normalize": NormalizeSettings,
+    } == PACKAGES
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from windrow.config.events import EventsSource
 from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
+from windrow.config.iglu import SchemaField, SchemaUri, snake_case
 from windrow.config.load import find_project, load
 from windrow.config.mobile import MobileSettings
+from windrow.config.normalize import EventTable, NormalizeSettings
 from windrow.config.options import PackageSettings
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import InvalidConfigError, Problem
@@ -19,14 +21,18 @@ __all__ = [
     "Aggregation",
     "Config",
     "ConversionEvent",
+    "EventTable",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
     "MobileSettings",
+    "NormalizeSettings",
     "PackageSettings",
     "Passthrough",
     "Problem",
     "ReferenceLists",
+    "SchemaField",
+    "SchemaUri",
     "Schemas",
     "SparkSettings",
     "Target",
@@ -38,4 +44,5 @@ __all__ = [
     "looks_secret",
     "of_entity",
     "redacted",
+    "snake_case",
 ]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -76,6 +76,9 @@ NOT_IN_FINGERPRINT = frozenset(
 
 class PackageSettings(Frozen):
     """How one package runs."""
+
+    written_as: ClassVar[dict[str, str]] = {}
+    """Options that people may write under another name -> that name."""
 
     start_date: IsoDate = Field(
         default=date(2020, 1, 1), description="First day of events to process, in UTC."

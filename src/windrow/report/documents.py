@@ -20,7 +20,7 @@ from windrow.steps import Step
 
 Document = dict[str, Any]
 
-_NOT_FRAMES = ("settings", "now", "hooks", "reference")
+_NOT_FRAMES = ("settings", "now", "hooks", "reference", "gathered")
 
 
 def runs_document(results: Mapping[str, Sequence[RunResult]]) -> Document:
