@@ -61,6 +61,8 @@ class Intake:
     """As `Sessions.started_on`: where the lifecycle rows of the run lie."""
     counts: dict[str, int]
     cached: DataFrame
+    event_names: frozenset[str] | None = None
+    """The names of the run's events; None when nobody asked."""
 
     def days_around(self, *, before: int, after: int) -> tuple[DayRange, ...]:
         """The run's days, each with so many before and after it."""
@@ -243,28 +245,32 @@ def _events_of_window(
     scanned = this_run.scan(source, base, floor, limits.upper, wanted, malformed=malformed)
     on_time = F.coalesce(is_on_time(settings), F.lit(False))
     of_app = F.coalesce(is_of_app(settings), F.lit(False))
-    counted = scanned.observe(
-        read,
+    measures = (
         F.count(F.lit(1)).alias("events"),
         F.count_if(~on_time).alias("too_late"),
         F.count_if(~of_app).alias("other_app"),
     )
-    usable = counted.where(base.is_usable(settings))
+    usable = scanned.observe(read, *measures).where(base.is_usable(settings))
     kept = usable if base.keeps is None else usable.where(base.keeps())
     added = kept.withColumns(base.adds())
     events = this_run.first_copies(added, ["event_id"], "collector_tstamp").persist()
+    has_names = "event_name" in events.columns
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
         F.sum("copies").alias("copies"),
         micros(F.max(settings.session_timestamp)).alias("reached"),
         F.collect_set(F.to_date("collector_tstamp")).alias("days"),
+        F.collect_set("event_name" if has_names else F.lit(None).cast("string")).alias("names"),
     ).collect()[0]
-    counts = {f"window_{name}": value for name, value in read.get.items()}
+    # Where no event is left, Spark drops the part of its plan that would have counted them.
+    has_events = totals["events"] > 0
+    window = read.get if has_events else scanned.agg(*measures).collect()[0].asDict()
+    counts = {f"window_{name}": value for name, value in window.items()}
     counts |= {
         "events": totals["events"],
         "duplicates": (totals["copies"] or 0) - totals["events"],
     }
-    if set(wanted) & set(source.malformed):
+    if has_events and set(wanted) & set(source.malformed):
         counts["malformed_entities"] = sum(malformed.get.values())
     nobody = frame_of(ws.spark, [], base.lifecycle)
     return Intake(
@@ -277,6 +283,7 @@ def _events_of_window(
         started_on=(),
         counts=counts,
         cached=events,
+        event_names=frozenset(totals["names"]) if has_names else None,
     )
 
 

@@ -89,6 +89,8 @@ class Model:
     gathers: tuple[str, ...] = ()
     """Models whose events lead to rows here too: when one of them is new, and catches up, this one
     takes part for its rows."""
+    event_names: tuple[str, ...] = ()
+    """Values of `event_name` without which the model makes no row; empty: it looks at all."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
@@ -177,6 +179,7 @@ def model(
     replaces: str | None = None,
     keeps: Keeps = "new",
     gathers: Sequence[str] = (),
+    event_names: Sequence[str] = (),
     steps: Sequence[str] = (),
     reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
     extras: Extras | None = None,
@@ -209,6 +212,7 @@ def model(
             replaces=replaces,
             keeps=keeps,
             gathers=tuple(gathers),
+            event_names=tuple(event_names),
             steps=tuple(steps),
             reads=reads if reads is None or callable(reads) else tuple(reads),
             extras=extras,

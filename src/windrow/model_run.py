@@ -17,6 +17,7 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
 from windrow.errors import RunFailedError, TableError
+from windrow.events import Source
 from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
@@ -56,8 +57,9 @@ class ModelRun:
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
-        rows = self.rows_of(member)
-        found = self._measured(member, rows)
+        is_idle = self._is_idle(member)
+        rows = self._made(member) if is_idle else self.rows_of(member)
+        found = Written(0, ()) if is_idle else self._measured(member, rows)
         if self.ws.settings.keep_this_run:
             keep(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
@@ -94,6 +96,13 @@ class ModelRun:
         self.written[member.name] = found
         return found.rows
 
+    def _is_idle(self, member: Model) -> bool:
+        """True when the run has no event that the model looks at: there is nothing to compute."""
+        names = self.intake.event_names
+        if not member.event_names or names is None or self.ws.settings.keep_this_run:
+            return False
+        return names.isdisjoint(member.event_names)
+
     def _measured(self, member: Model, rows: DataFrame) -> Written:
         """How many rows there are and on which days, in one pass."""
         count = F.count(F.lit(1))
@@ -110,17 +119,21 @@ class ModelRun:
 
     def _computed(self, member: Model) -> DataFrame:
         if member.name not in self.rows:
-            rows = member(
-                **{name: self._input(member, source) for name, source in member.inputs.items()}
-            )
-            columns = member.columns_for(self.ws.settings)
-            if columns is not None:
-                rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
-            if member.extras is not None:
-                source = self._input(member, member.extras.source)
-                rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
-            self.rows[member.name] = settled(rows)
+            self.rows[member.name] = settled(self._made(member))
         return self.rows[member.name]
+
+    def _made(self, member: Model) -> DataFrame:
+        """What the model makes of its inputs, not computed yet."""
+        rows = member(
+            **{name: self._input(member, source) for name, source in member.inputs.items()}
+        )
+        columns = member.columns_for(self.ws.settings)
+        if columns is not None:
+            rows = rows.select(*(F.col(name).cast(kind) for name, kind in columns.items()))
+        if member.extras is not None:
+            source = self._input(member, member.extras.source)
+            rows = with_extras(rows, source, member.extras, self.ws.settings, member.name)
+        return rows
 
     # --- inputs ------------------------------------------------------------------------------
 
@@ -374,6 +387,19 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
         found |= dict.fromkeys(columns)
         waiting += [ws.model(name) for name in member.parents]
     return tuple(found)
+
+
+def planned_tables(ws: Workspace, source: Source) -> dict[str, tuple[Model, Columns]]:
+    """The tables of models that look at events alone, with the columns they would have now."""
+    tables: dict[str, tuple[Model, Columns]] = {}
+    for member in ws.models:
+        if set(member.inputs.values()) <= {"events", "gathered"}:
+            names = member.event_columns_for(ws.settings) or tuple(source.adapted)
+            events = source.raw.limit(0).select(*(source.adapted[n].alias(n) for n in names))
+            given = {"events": events, "gathered": member.gathers}
+            rows = member(**{name: given[str(it)] for name, it in member.inputs.items()})
+            tables[member.full_name] = (member, _columns(member, rows, ws))
+    return tables
 
 
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:

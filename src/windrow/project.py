@@ -15,12 +15,15 @@ from windrow import spark as sessions
 from windrow.config import Config, Target, find_project, load
 from windrow.custom_models import load_models
 from windrow.errors import UsageError, did_you_mean
+from windrow.events import open_source
 from windrow.extras import check_extras
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
+from windrow.model_run import planned_tables
 from windrow.packages.mobile import MOBILE
 from windrow.packages.normalize import NORMALIZE
+from windrow.packages.normalize.suggestion import Suggestion, suggest
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, make_plan, parted, with_reads
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
@@ -29,10 +32,12 @@ from windrow.run import RunResult
 from windrow.run_checks import CheckReport, check_last_run
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
-from windrow.tables import open_tables
+from windrow.tables import Columns, open_tables
 from windrow.workspace import Workspace
 
 PACKAGES: Mapping[str, Package] = {"web": WEB, "mobile": MOBILE, "normalize": NORMALIZE}
+
+_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def _say_nothing(_: Any) -> None:
@@ -268,6 +273,19 @@ class Project:
     ) -> CheckReport:
         """Check the rows that the package's last run wrote; writes nothing."""
         return check_last_run(self.workspace(package), select=select, exclude=exclude)
+
+    def normalized_tables(self) -> dict[str, tuple[Model, Columns]]:
+        """The tables that the normalize package makes of the events; reads none, writes nothing."""
+        ws = self.workspace("normalize")
+        return planned_tables(ws, checked_source(ws, ws.models))
+
+    def suggest_normalize(self, *, since: datetime | None = None) -> Suggestion:
+        """A configuration of the normalize package, proposed from the events."""
+        own = self.config.packages.get("normalize")
+        events = (own and own.events) or self.config.events
+        source = open_source(self.spark, events, time_column="collector_tstamp")
+        rows = source.raw if since is None else source.rows_between(_clock(since), _FAR_OFF)
+        return suggest(rows)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

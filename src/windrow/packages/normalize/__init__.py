@@ -12,12 +12,29 @@ from windrow.base import Base
 from windrow.config import NormalizeSettings
 from windrow.model import Model, Package
 from windrow.packages.normalize.event_table import event_table
+from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
 from windrow.packages.normalize.filtered_events import filtered_events
 from windrow.packages.normalize.stored_columns import reshape
-from windrow.packages.normalize.tables import check_columns, event_tables, users_table
+from windrow.packages.normalize.tables import (
+    EVENT_COLUMNS,
+    LATEST_COLUMNS,
+    check_columns,
+    event_tables,
+    users_table,
+)
 from windrow.packages.normalize.users import users
 
-__all__ = ["NORMALIZE"]
+__all__ = [
+    "EVENT_COLUMNS",
+    "FILTERED_COLUMNS",
+    "LATEST_COLUMNS",
+    "NORMALIZE",
+    "event_table",
+    "event_tables",
+    "filtered_events",
+    "users",
+    "users_table",
+]
 
 
 def _models(settings: NormalizeSettings) -> Sequence[Model]:

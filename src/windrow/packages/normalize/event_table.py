@@ -34,6 +34,7 @@ def event_table(table: NormalizedTable) -> Model:
         key="event_id",
         date="collector_tstamp",
         keeps="earliest",
+        event_names=table.event_names,
         reads=(
             *("event_name", "event_id", "collector_tstamp"),
             *table.columns,
