@@ -27,7 +27,7 @@ def normalize(
     ] = None,
 ) -> int:
     """Show the tables of the normalize package and their columns. Writes nothing."""
-    first = parsed_now(since)
+    first = None if since is None else parsed_now(since)
     project = call.project()
     if not suggest:
         project.package_names("normalize")
