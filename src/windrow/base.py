@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -56,6 +56,17 @@ def _value(events: DataFrame, source: IdentifierSource) -> Column:
 
 
 @dataclass(frozen=True)
+class Reshaped:
+    """Columns that a package makes of the stored ones, beside or in place of them."""
+
+    columns: Mapping[str, Column]
+    malformed: Mapping[str, Column] = field(default_factory=dict)
+    """Column -> true where the JSON text that it is made of cannot be read."""
+    notes: tuple[str, ...] = ()
+    """What whoever runs the package should know."""
+
+
+@dataclass(frozen=True)
 class Base:
     """A package's base: its identifiers, its filters, and what every event of it carries."""
 
@@ -87,6 +98,8 @@ class Base:
     """Columns that every event of a run gets."""
     adds_in_session: Callable[[], dict[str, Column]] = lambda: {}
     """Columns that look at a session's other events too; only models that use them pay for it."""
+    reshapes: Callable[[DataFrame], Reshaped] | None = None
+    """Makes columns of the stored events; None: entities get the shapes that windrow knows."""
     keeps: Callable[[], Column] | None = None
     """Of the events of a run's sessions, those that models see; None means all.
 
@@ -118,7 +131,7 @@ class Base:
         sessions = (
             (*self.session_from.reads, *self.user_from.reads, "derived_tstamp")
             if self.has_sessions
-            else ()
+            else ("collector_tstamp",)
         )
         names = (
             *("event_id", "etl_tstamp", settings.session_timestamp),

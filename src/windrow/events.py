@@ -7,7 +7,7 @@ whatever shape they come in: struct, JSON text, camelCase.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
+from windrow.base import Reshaped
 from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
@@ -34,6 +35,8 @@ class Source:
     malformed: Mapping[str, Column]
     """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
     time_column: str
+    notes: tuple[str, ...] = ()
+    """What whoever runs the package should know of the columns."""
 
     def between(
         self,
@@ -81,12 +84,25 @@ class Source:
         return self.raw.where((time >= first) & (time <= last))
 
 
-def open_source(spark: SparkSession, source: EventsSource | None, *, time_column: str) -> Source:
-    """Find the events table and work out how to adapt its columns; reads no event."""
+def open_source(
+    spark: SparkSession,
+    source: EventsSource | None,
+    *,
+    time_column: str,
+    reshape: Callable[[DataFrame], Reshaped] | None = None,
+) -> Source:
+    """Find the events table and work out how to adapt its columns; reads no event.
+
+    With `reshape`, entity columns are what it makes of them, and else stay as they are stored.
+    """
     if source is None:
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
     raw = _read(spark, source)
-    return Source(raw, _adapted(raw), _malformed(raw), time_column)
+    if reshape is None:
+        return Source(raw, _adapted(raw), _malformed(raw), time_column)
+    own = reshape(raw)
+    stored = {field.name: _standard(field.name, field.dataType) for field in raw.schema.fields}
+    return Source(raw, {**stored, **own.columns}, own.malformed, time_column, own.notes)
 
 
 def _read(spark: SparkSession, source: EventsSource) -> DataFrame:

@@ -62,6 +62,8 @@ class Intake:
     """As `Sessions.started_on`: where the lifecycle rows of the run lie."""
     counts: dict[str, int]
     cached: DataFrame
+    event_names: frozenset[str] | None = None
+    """The names of the run's events; None when nobody asked."""
 
     def days_around(self, *, before: int, after: int) -> tuple[DayRange, ...]:
         """The run's days, each with so many before and after it."""
@@ -180,7 +182,7 @@ def _gather_events(
     scanned = this_run.scan(source, base, first, last, wanted, keeps=keeps, malformed=malformed)
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
     added = found.withColumns(base.adds()).drop(*_read_for_base_only(ws, event_columns))
-    events = this_run.first_copies(added, [base.session], settings).persist()
+    events = this_run.first_copies(added, [base.session], settings.session_timestamp).persist()
     seen = settled(
         events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
@@ -251,28 +253,32 @@ def _events_of_window(
     scanned = this_run.scan(source, base, floor, limits.upper, wanted, malformed=malformed)
     on_time = F.coalesce(is_on_time(settings), F.lit(False))
     of_app = F.coalesce(is_of_app(settings), F.lit(False))
-    counted = scanned.observe(
-        read,
+    measures = (
         F.count(F.lit(1)).alias("events"),
         F.count_if(~on_time).alias("too_late"),
         F.count_if(~of_app).alias("other_app"),
     )
-    usable = counted.where(base.is_usable(settings))
+    usable = scanned.observe(read, *measures).where(base.is_usable(settings))
     kept = usable if base.keeps is None else usable.where(base.keeps())
-    events = this_run.first_copies(kept.withColumns(base.adds()), ["event_id"], settings).persist()
-    time = settings.session_timestamp
+    added = kept.withColumns(base.adds())
+    events = this_run.first_copies(added, ["event_id"], "collector_tstamp").persist()
+    has_names = "event_name" in events.columns
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
         F.sum("copies").alias("copies"),
-        micros(F.max(time)).alias("reached"),
-        F.collect_set(F.to_date(time)).alias("days"),
+        micros(F.max(settings.session_timestamp)).alias("reached"),
+        F.collect_set(F.to_date("collector_tstamp")).alias("days"),
+        F.collect_set("event_name" if has_names else F.lit(None).cast("string")).alias("names"),
     ).collect()[0]
-    counts = {f"window_{name}": value for name, value in read.get.items()}
+    # Where no event is left, Spark drops the part of its plan that would have counted them.
+    has_events = totals["events"] > 0
+    window = read.get if has_events else scanned.agg(*measures).collect()[0].asDict()
+    counts = {f"window_{name}": value for name, value in window.items()}
     counts |= {
         "events": totals["events"],
         "duplicates": (totals["copies"] or 0) - totals["events"],
     }
-    if set(wanted) & set(source.malformed):
+    if has_events and set(wanted) & set(source.malformed):
         counts["malformed_entities"] = sum(malformed.get.values())
     nobody = frame_of(ws.spark, [], base.lifecycle)
     return Intake(
@@ -285,6 +291,7 @@ def _events_of_window(
         started_on=(),
         counts=counts,
         cached=events,
+        event_names=frozenset(totals["names"]) if has_names else None,
     )
 
 

@@ -30,6 +30,7 @@ from windrow.extras import reads as reads_of_extras
 from windrow.tables import Columns
 
 Kind = Literal["incremental", "rebuilt", "this_run"]
+Keeps = Literal["new", "earliest", "latest"]
 
 ENGINE_INPUTS = (
     "events",
@@ -42,13 +43,15 @@ ENGINE_INPUTS = (
     "until",
     "hooks",
     "reference",
+    "gathered",
 )
 """Parameter names that the engine fills itself; every other one names a model.
 
 `sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
 run's sessions, and users who had one of these sessions until now. `until`: where the run's window
-ends, or what the model has seen already where that is later.
+ends, or what the model has seen already where that is later. `gathered`: names of the models that
+the model gathers rows of and that have not consumed the run's window before.
 """
 
 
@@ -101,6 +104,14 @@ class Model:
 
     The session's, the user's, or the model's day, whose values are the days near this run's.
     """
+    keeps: Keeps = "new"
+    """Of a stored row and a new one with the same key: the new one, or the one whose date column is
+    earlier or later; the new one if they are equal. `compat` always takes the new one."""
+    gathers: tuple[str, ...] = ()
+    """Models whose events lead to rows here too: when one of them is new, and catches up, this one
+    takes part for its rows."""
+    event_names: tuple[str, ...] = ()
+    """Values of `event_name` without which the model makes no row; empty: it looks at all."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
@@ -117,6 +128,7 @@ class Model:
     package: str = ""
     prefix: str = ""
     path: str = ""
+    """The file of a project's own model."""
     description: str = ""
     inputs: Mapping[str, Stored | str] = field(default_factory=dict)
 
@@ -188,6 +200,9 @@ def model(
     name: str | None = None,
     package: str = "",
     replaces: str | None = None,
+    keeps: Keeps = "new",
+    gathers: Sequence[str] = (),
+    event_names: Sequence[str] = (),
     steps: Sequence[str] = (),
     reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
     extras: Extras | None = None,
@@ -219,6 +234,9 @@ def model(
             date=date,
             columns=columns,
             replaces=replaces,
+            keeps=keeps,
+            gathers=tuple(gathers),
+            event_names=tuple(event_names),
             steps=tuple(steps),
             reads=reads if reads is None or callable(reads) else tuple(reads),
             extras=extras,
@@ -257,6 +275,8 @@ class Package:
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
     """Event column -> the option that asks for it."""
 
+    has_prefixed_tables: bool = True
+    """False: the names of its models are those of their tables."""
     stands_on: str | None = None
     """The package whose base, manifests and progress this one shares; None: it has its own."""
 
@@ -282,7 +302,9 @@ class Package:
 
     def _members(self, settings: ModelSettings) -> list[Model]:
         return [
-            replace(member, package=self.name, prefix=self.prefix)
+            replace(
+                member, package=self.name, prefix=self.prefix if self.has_prefixed_tables else ""
+            )
             for member in self.models(settings)
         ]
 

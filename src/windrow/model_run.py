@@ -12,10 +12,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.base import SESSION_ID
+from windrow.column_rules import column
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
 from windrow.days import DayRange, day_ranges
 from windrow.errors import RunFailedError, TableError
+from windrow.events import Source
 from windrow.extras import with_extras
 from windrow.frames import frame_of, settled
 from windrow.intake import Intake
@@ -55,8 +57,9 @@ class ModelRun:
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
-        rows = self.rows_of(member)
-        found = self._measured(member, rows)
+        is_idle = self._is_idle(member)
+        rows = self._made(member) if is_idle else self.rows_of(member)
+        found = Written(0, ()) if is_idle else self._measured(member, rows)
         if self.ws.settings.keep_this_run:
             keep(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
@@ -75,7 +78,10 @@ class ModelRun:
             return found.rows
         if not self._has_new_events(member):
             return 0
-        if not member.prefix:
+        if not found.rows and member.replaces is None and member.amend is None:
+            self.written[member.name] = found
+            return 0
+        if member.path:
             _check_keys(member, rows)
         upsert(
             self.ws.tables,
@@ -83,11 +89,19 @@ class ModelRun:
             rows,
             replaced=self._replaced(member, rows),
             search=self._search(member),
+            keeps="new" if self.ws.settings.compat else member.keeps,
         )
         if member.amend is not None:
             self._amend(member, member.amend)
         self.written[member.name] = found
         return found.rows
+
+    def _is_idle(self, member: Model) -> bool:
+        """True when the run has no event that the model looks at: there is nothing to compute."""
+        names = self.intake.event_names
+        if not member.event_names or names is None or self.ws.settings.keep_this_run:
+            return False
+        return names.isdisjoint(member.event_names)
 
     def _measured(self, member: Model, rows: DataFrame) -> Written:
         """How many rows there are and on which days, in one pass."""
@@ -105,23 +119,27 @@ class ModelRun:
 
     def _computed(self, member: Model) -> DataFrame:
         if member.name not in self.rows:
-            rows = member(
-                **{name: self._input(member, source) for name, source in member.inputs.items()}
-            )
-            settings = self.ws.settings_of(member)
-            columns = member.columns_for(settings)
-            if columns is not None:
-                rows = rows.select(
-                    *(
-                        F.col(name) if kind == UNDECLARED else F.col(name).cast(kind)
-                        for name, kind in columns.items()
-                    )
-                )
-            if member.extras is not None:
-                source = self._input(member, member.extras.source)
-                rows = with_extras(rows, source, member.extras, settings, member.name)
-            self.rows[member.name] = settled(rows)
+            self.rows[member.name] = settled(self._made(member))
         return self.rows[member.name]
+
+    def _made(self, member: Model) -> DataFrame:
+        """What the model makes of its inputs, not computed yet."""
+        rows = member(
+            **{name: self._input(member, source) for name, source in member.inputs.items()}
+        )
+        settings = self.ws.settings_of(member)
+        columns = member.columns_for(settings)
+        if columns is not None:
+            rows = rows.select(
+                *(
+                    F.col(name) if kind == UNDECLARED else F.col(name).cast(kind)
+                    for name, kind in columns.items()
+                )
+            )
+        if member.extras is not None:
+            source = self._input(member, member.extras.source)
+            rows = with_extras(rows, source, member.extras, settings, member.name)
+        return rows
 
     # --- inputs ------------------------------------------------------------------------------
 
@@ -151,6 +169,8 @@ class ModelRun:
                 return self.ws.hooks
             case "reference":
                 return self.reference
+            case "gathered":
+                return self._gathered(member)
             case _:
                 return self.rows_of(self.ws.model(source))
 
@@ -291,7 +311,18 @@ class ModelRun:
         if self.limits.state is State.RERUN:
             return True
         position = self.positions.get(member.full_name)
-        return position is None or self.limits.upper > position
+        if position is None or self.limits.upper > position:
+            return True
+        return not self.ws.settings.compat and bool(self._gathered(member))
+
+    def _gathered(self, member: Model) -> tuple[str, ...]:
+        """Of the models whose rows this one gathers, those that have not seen the window yet.
+
+        In the reference, a new one's history never comes here.
+        """
+        if self.ws.settings.compat:
+            return member.gathers
+        return tuple(n for n in member.gathers if self._has_new_events(self.ws.model(n)))
 
     def _replaced(self, member: Model, rows: DataFrame) -> Replaced | None:
         base = self.ws.base
@@ -325,6 +356,8 @@ class ModelRun:
         session = self.ws.base.session
         if member.replaces is not None and member.replaces == self._day_column(member):
             return self._near_days
+        if member.keeps != "new":
+            return self._search_by_key(member)
         if member.replaces != session:
             return None
         if member.key == (session,):
@@ -334,6 +367,23 @@ class ModelRun:
         return self.intake.days_around(
             before=max(1, around.upsert_lookback_days), after=around.max_session_days
         )
+
+    def _search_by_key(self, member: Model) -> tuple[DayRange, ...] | None:
+        """The days on which a row of the same key can lie, for a model without sessions.
+
+        Copies of an event were made at the same time and sent in time, so no more than
+        `days_late_allowed` lie between them; `upsert_lookback_days` widens that. A row of which
+        the latest state is kept can be as old as the table.
+        """
+        settings = self.ws.settings
+        if settings.compat:
+            days = sorted(self.intake.days)
+            first = day_ranges(days[:1], before=settings.upsert_lookback_days)
+            return tuple(DayRange(it.first, days[-1]) for it in first)
+        if member.keeps == "latest":
+            return None
+        late = max(1, settings.days_late_allowed)
+        return self.intake.days_around(before=max(late, settings.upsert_lookback_days), after=late)
 
     def _amend(self, member: Model, amend: Model) -> None:
         """Update columns of stored rows outside this run that this run's events bear on."""
@@ -377,11 +427,30 @@ def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | N
     return tuple(found)
 
 
+def planned_tables(ws: Workspace, source: Source) -> dict[str, tuple[Model, Columns]]:
+    """The tables of models that look at events alone, with the columns they would have now."""
+    tables: dict[str, tuple[Model, Columns]] = {}
+    for member in ws.models:
+        if set(member.inputs.values()) <= {"events", "gathered"}:
+            names = member.event_columns_for(ws.settings) or tuple(source.adapted)
+            events = source.raw.limit(0).select(*(source.adapted[n].alias(n) for n in names))
+            given = {"events": events, "gathered": member.gathers}
+            rows = member(**{name: given[str(it)] for name, it in member.inputs.items()})
+            tables[member.full_name] = (member, _columns(member, rows, ws))
+    return tables
+
+
 def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
-    """The table's columns: those declared, and those that only this run's rows tell."""
+    """The table's columns: those declared, and those that only this run's rows tell.
+
+    A rule of one of the latter comes as the comment of its field.
+    """
+    found = {
+        field.name: column(field.dataType.simpleString(), field.metadata.get("comment", ""))
+        for field in rows.schema.fields
+    }
     declared = member.columns_for(ws.settings_of(member)) or {}
-    typed = {name: kind for name, kind in declared.items() if kind != UNDECLARED}
-    return dict(rows.dtypes) | typed
+    return found | {name: kind for name, kind in declared.items() if kind != UNDECLARED}
 
 
 def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:

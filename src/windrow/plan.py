@@ -64,6 +64,7 @@ def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> lis
 def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Model]]:
     """The models that stand where the furthest one does, and those that lag behind them.
 
+    A model that gathers rows of one that lags is among both: it has its own, and takes the other's.
     With `replay: exclusive`, and in the reference, the former wait for the latter: none is parted.
     """
     if ws.settings.replay == "exclusive" or ws.settings.compat:
@@ -79,7 +80,8 @@ def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Mo
     live = [member for member in models if member not in lagging]
     if not any(member.tracked_names for member in live):
         return list(models), []
-    return live, lagging
+    names = {member.name for member in lagging}
+    return live, [m for m in models if m in lagging or names & set(m.gathers)]
 
 
 def next_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
@@ -188,7 +190,12 @@ def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
     base = ws.base
-    source = open_source(ws.spark, ws.events, time_column=ws.settings.session_timestamp)
+    source = open_source(
+        ws.spark,
+        ws.events,
+        time_column=ws.settings.session_timestamp,
+        reshape=base.reshapes,
+    )
     source = source.with_nulls(base.may_lack)
     needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
     made = base.made

@@ -15,14 +15,18 @@ from windrow import spark as sessions
 from windrow.config import Config, Target, find_project, load
 from windrow.custom_models import load_models
 from windrow.errors import UsageError, did_you_mean
+from windrow.events import open_source
 from windrow.extras import check_extras
 from windrow.hooks import load_hooks
 from windrow.ledger import Ledger
 from windrow.maintain import Upkeep, maintain
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
+from windrow.model_run import planned_tables
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.mobile import MOBILE
+from windrow.packages.normalize import NORMALIZE
+from windrow.packages.normalize.suggestion import Suggestion, suggest
 from windrow.packages.web import WEB
 from windrow.plan import Plan, checked_source, chosen_models, next_plan, with_reads
 from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
@@ -31,7 +35,7 @@ from windrow.run import RunResult
 from windrow.run_checks import CheckReport, check_last_run
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
-from windrow.tables import open_tables
+from windrow.tables import Columns, open_tables
 from windrow.workspace import Workspace
 
 PACKAGES: Mapping[str, Package] = {
@@ -39,7 +43,10 @@ PACKAGES: Mapping[str, Package] = {
     "mobile": MOBILE,
     "ecommerce": ECOMMERCE,
     "media_player": MEDIA_PLAYER,
+    "normalize": NORMALIZE,
 }
+
+_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def _say_nothing(_: Any) -> None:
@@ -327,6 +334,19 @@ class Project:
             dry_run=dry_run,
             listener=listener,
         )
+
+    def normalized_tables(self) -> dict[str, tuple[Model, Columns]]:
+        """The tables that the normalize package makes of the events; reads none, writes nothing."""
+        ws = self.workspace("normalize")
+        return planned_tables(ws, checked_source(ws, ws.models))
+
+    def suggest_normalize(self, *, since: datetime | None = None) -> Suggestion:
+        """A configuration of the normalize package, proposed from the events."""
+        is_configured = "normalize" in self.config.packages
+        events = self.config.events_of("normalize") if is_configured else self.config.events
+        source = open_source(self.spark, events, time_column="collector_tstamp")
+        rows = source.raw if since is None else source.rows_between(_clock(since), _FAR_OFF)
+        return suggest(rows)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

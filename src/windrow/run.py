@@ -189,6 +189,9 @@ def carry_out(
     for sentence in plan.limits.sentences:
         listener(Step("limits", "info", detail=sentence))
 
+    for note in source.notes:
+        listener(Step("events", "info", detail=note))
+
     began = time.monotonic()
     listener(Step("events", "started"))
     intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
@@ -200,7 +203,8 @@ def carry_out(
 
     if ws.settings.keep_this_run:
         sessions = ws.base.as_recorded(intake.sessions)
-        for name, frame in (("base_sessions", sessions), ("base_events", intake.events)):
+        frames = {"base_sessions": sessions} if ws.base.has_sessions else {}
+        for name, frame in {**frames, "base_events": intake.events}.items():
             keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
 
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)

@@ -52,8 +52,8 @@ def events_of_sessions(
     return found.where(is_within_cap & base.is_usable(settings)).drop("session_start")
 
 
-def first_copies(events: DataFrame, within: Sequence[str], settings: PackageSettings) -> DataFrame:
-    """Of the copies of an event, the one collected first, then enriched first.
+def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:
+    """Of the copies of an event, the first by `time`, then the one enriched first.
 
     `copies` says how many there were. Copies are looked for among rows that agree in `within`,
     by which the rows are spread too: all that follows works session by session, so this is the one
@@ -61,7 +61,7 @@ def first_copies(events: DataFrame, within: Sequence[str], settings: PackageSett
     """
     hashable = [name for name, kind in events.dtypes if not kind.startswith(_UNHASHABLE)]
     same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
-    order = same_event.orderBy(settings.session_timestamp, "etl_tstamp", F.xxhash64(*hashable))
+    order = same_event.orderBy(time, "etl_tstamp", F.xxhash64(*hashable))
     return (
         events.repartition(*within)
         .withColumns(

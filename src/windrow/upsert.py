@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -113,20 +114,25 @@ def upsert(
     *,
     replaced: Replaced | None = None,
     search: Sequence[DayRange] | None = None,
+    keeps: Literal["new", "earliest", "latest"] = "new",
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
 
-    `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie.
+    `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
+    `keeps`: which of a stored and a new row stays, by the destination's date.
     """
     key = list(destination.key)
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
-    old = settled(_old_rows(stored, rows, key, replaced, day))
+    at = destination.date if keeps != "new" else None
+    old = settled(_old_rows(stored, rows, key, replaced, day, at))
     days = [row["day"] for row in old.select("day").distinct().collect()]
     if not days:
         tables.append(destination.table, rows)
         return
     changes = rows
+    if at is not None:
+        changes = settled(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
     if replaced is not None:
         gone = old.select(*key).join(rows.select(*key), key, how="left_anti").distinct()
         changes = rows.withColumn(DELETED, F.lit(False)).unionByName(
@@ -146,19 +152,36 @@ def _old_rows(
     key: list[str],
     replaced: Replaced | None,
     day: str | None,
+    at: str | None,
 ) -> DataFrame:
-    """Key and day of the stored rows that the run's rows stand for."""
+    """Key and day of the stored rows that the run's rows stand for, and their date if asked for."""
     on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
+    dated = [F.col(at).alias("stored_at")] if at else []
     narrow = stored.select(
-        *dict.fromkeys([*key, *([replaced.column] if replaced else [])]), on_day.alias("day")
+        *dict.fromkeys([*key, *([replaced.column] if replaced else [])]),
+        on_day.alias("day"),
+        *dated,
     )
-    same_key = narrow.join(rows.select(*key), key, how="left_semi").select(*key, "day")
+    found = narrow.join(rows.select(*key), key, how="left_semi")
+    same_key = found.drop(*({replaced.column} - set(key) if replaced else ()))
     if replaced is None:
         return same_key
     values = replaced.values.select(replaced.column)
     whole = narrow.join(values, replaced.column, how="left_semi").select(*key, "day")
     # When rows are replaced by their key itself, one look is enough.
     return whole if key == [replaced.column] else whole.union(same_key).distinct()
+
+
+def _winners(
+    rows: DataFrame, old: DataFrame, key: list[str], at: str, *, is_earlier_kept: bool
+) -> DataFrame:
+    """The run's rows that are stored: those with no better one in the table."""
+    best = F.min("stored_at") if is_earlier_kept else F.max("stored_at")
+    known = old.groupBy(*key).agg(best.alias("stored_at"))
+    stored_at, new_at = F.col("stored_at"), F.col(at)
+    is_worse = stored_at < new_at if is_earlier_kept else stored_at > new_at
+    compared = rows.join(known, key, how="left")
+    return compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
 
 
 def _on(column: str, kind: str, ranges: Sequence[DayRange], *, or_null: bool) -> str:

@@ -14,7 +14,9 @@ from windrow.config import (
     ConversionEvent,
     EcommerceSettings,
     EventsSource,
+    MediaPlayerSettings,
     MobileSettings,
+    NormalizeSettings,
     PackageSettings,
     WebSettings,
 )
@@ -108,6 +110,7 @@ def test_each_package_has_its_settings() -> None:
         "mobile": MobileSettings,
         "ecommerce": EcommerceSettings,
         "media_player": MediaPlayerSettings,
+        "normalize": NormalizeSettings,
     } == PACKAGES
 
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 
 from windrow.base import Base
-from windrow.column_rules import rule_of
-from windrow.config import ConversionEvent, ModelSettings, PackageSettings
+from windrow.column_rules import column, rule_of
+from windrow.config import ConversionEvent, ModelSettings, NormalizeSettings, PackageSettings
 from windrow.config.packages import PACKAGES as SETTINGS
 from windrow.hooks import SIGNATURES
 from windrow.ledger import LEASES, LEDGER
 from windrow.manifest import MANIFEST
 from windrow.model import Model, Package
+from windrow.packages import normalize
 from windrow.project import PACKAGES
 from windrow.tables import Columns, TableName
 from windrow.upsert import Destination
@@ -82,6 +83,17 @@ What windrow remembers between runs: [state.md](state.md). What a run costs:
 [how a run works](how-a-run-works.md).
 
 """
+
+INTROS = {
+    "normalize": """# The normalize package
+
+A table per event type, with the fields of its payload as columns; a table that says which events
+went where; a table of users. Which there are, and which columns they have, your configuration says:
+[how to write it](normalizing.md). Below are the kinds of tables there are.
+
+"""
+}
+"""Package -> what its page begins with, where it is not PACKAGE_INTRO."""
 
 STATE_INTRO = """# What windrow remembers
 
@@ -175,11 +187,63 @@ def _hooks() -> str:
 
 def tables_of(package: Package) -> list[Table]:
     """Every table that the package can make, with every column that an option can add."""
+    if package.name == "normalize":
+        return normalize_tables()
     everything = _settings(package, *_enabling(package))
     return [
         _described(package, member, everything)
         for member in package.enabled_models(everything)
         if member.kind != "this_run"
+    ]
+
+
+def normalize_tables() -> list[Table]:
+    """The kinds of tables that normalize makes: which there are, a project's configuration says."""
+    entry = {"event_names": ["<event_name>"], "event_columns": []}
+    settings = NormalizeSettings.model_validate({"events": [entry], "users": {"user_columns": []}})
+    (event_table,) = normalize.event_tables(settings)
+    users_table = normalize.users_table(settings)
+    assert users_table is not None
+    own = {"<event column>": column("as stored", "Column of the event, as `event_columns` lists.")}
+    fields = {
+        "<alias>_<field>": column(
+            "as stored", "Field of a self-describing event, or of the first context of a kind."
+        )
+    }
+    user_id = {users_table.key: column("as stored", "Id of the user, under the alias given.")}
+    of_user = {
+        "<user column>": column("as stored", "Column of the latest event, as `user_columns` lists.")
+    }
+    kinds = {
+        "<prefix>_<event name>_<version>": (
+            normalize.event_table(event_table),
+            {**normalize.EVENT_COLUMNS, **own, **fields},
+        ),
+        "<filtered_events_table_name>": (
+            normalize.filtered_events("filtered", [event_table]),
+            normalize.FILTERED_COLUMNS,
+        ),
+        "<users_table_name>": (
+            normalize.users(users_table),
+            {
+                **user_id,
+                **normalize.LATEST_COLUMNS,
+                **of_user,
+                "<field>": fields["<alias>_<field>"],
+            },
+        ),
+    }
+    return [
+        Table(
+            name,
+            member.description,
+            member.grain,
+            member.key,
+            columns,
+            date=member.date,
+            partition=(f"{member.date}_date",),
+        )
+        for name, (member, columns) in kinds.items()
     ]
 
 
@@ -307,7 +371,9 @@ def pages() -> dict[Path, str]:
         DOCS / "configuration.md": configuration(),
         DOCS / "state.md": page(STATE_INTRO, state_tables()),
         **{
-            DOCS / f"{name}.md": page(PACKAGE_INTRO.format(name=name), tables_of(package))
+            DOCS / f"{name}.md": page(
+                INTROS.get(name, PACKAGE_INTRO.format(name=name)), tables_of(package)
+            )
             for name, package in PACKAGES.items()
         },
     }

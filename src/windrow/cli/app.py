@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from windrow import __version__
 from windrow.cli.call import as_command
 from windrow.cli.looks import check, doctor, ls, status
+from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "test": check,
     "status": status,
     "ls": ls,
+    "normalize": normalize,
     "generate": generate,
     "doctor": doctor,
     "unlock": unlock,

@@ -4,9 +4,11 @@ from windrow.config.ecommerce import EcommerceSettings
 from windrow.config.events import EventsSource
 from windrow.config.extras import Aggregation, Passthrough
 from windrow.config.identifiers import ATOMIC, IdentifierSource, flat, of_entity
+from windrow.config.iglu import SchemaField, SchemaUri, snake_case
 from windrow.config.load import find_project, load
 from windrow.config.media_player import MediaPlayerSettings
 from windrow.config.mobile import MobileSettings
+from windrow.config.normalize import EventTable, NormalizeSettings
 from windrow.config.options import ModelSettings, PackageSettings
 from windrow.config.packages import PACKAGES
 from windrow.config.problems import InvalidConfigError, Problem
@@ -22,16 +24,20 @@ __all__ = [
     "Config",
     "ConversionEvent",
     "EcommerceSettings",
+    "EventTable",
     "EventsSource",
     "IdentifierSource",
     "InvalidConfigError",
     "MediaPlayerSettings",
     "MobileSettings",
     "ModelSettings",
+    "NormalizeSettings",
     "PackageSettings",
     "Passthrough",
     "Problem",
     "ReferenceLists",
+    "SchemaField",
+    "SchemaUri",
     "Schemas",
     "SparkSettings",
     "Target",
@@ -43,4 +49,5 @@ __all__ = [
     "looks_secret",
     "of_entity",
     "redacted",
+    "snake_case",
 ]

@@ -40,11 +40,12 @@ class EventsSource(Frozen):
         return self.model_copy(update={"path": resolved(self.path, project_dir)})
 
 
-def _table_if_text(value: Any) -> Any:
+def table_if_text(value: Any) -> Any:
+    """A bare name means a table."""
     return {"table": value} if isinstance(value, str) else value
 
 
 EventsSourceOrTable = Annotated[
-    EventsSource, BeforeValidator(_table_if_text, json_schema_input_type=EventsSource | TableName)
+    EventsSource, BeforeValidator(table_if_text, json_schema_input_type=EventsSource | TableName)
 ]
 """An events source, or just the name of a table."""

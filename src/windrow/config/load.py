@@ -179,7 +179,8 @@ def _options_of_base(package: str, options: Options) -> list[Problem]:
 def _settings(package: str, options: Options) -> tuple[ModelSettings | None, list[Problem]]:
     def locate(path: KeyPath) -> tuple[str, KeyPath]:
         # A path that is no option as written is the package itself, or an option filled in for it.
-        written = options.get(str(path[0])) if path else None
+        name = str(path[0]) if path else ""
+        written = options.get(name) or options.get(PACKAGES[package].written_as.get(name, ""))
         if written is None:
             return FILE_NAME, ("packages", package, *path)
         return written.file, (*written.path, *path[1:])

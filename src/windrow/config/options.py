@@ -96,6 +96,8 @@ class ModelSettings(Frozen):
 
     stands_on: ClassVar[str | None] = None
     """The package whose base options hold for this one too; None: it has its own."""
+    written_as: ClassVar[dict[str, str]] = {}
+    """Options that people may write under another name -> that name."""
 
     passthrough: dict[Identifier, Passthroughs] = Field(
         default={}, description="Columns of your own carried into tables, by table."

@@ -22,7 +22,7 @@ from windrow.tables import Layout
 
 Document = dict[str, Any]
 
-_NOT_FRAMES = ("settings", "now", "hooks", "reference")
+_NOT_FRAMES = ("settings", "now", "hooks", "reference", "gathered")
 
 
 def runs_document(results: Mapping[str, Sequence[RunResult]]) -> Document:

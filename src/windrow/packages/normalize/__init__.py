@@ -1,0 +1,67 @@
+"""normalize: a table per event type, as a configuration asks for, and users and their routes.
+
+It has no sessions: a run takes in the events of its window, each once, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from windrow.base import Base
+from windrow.config import NormalizeSettings
+from windrow.model import Model, Package
+from windrow.packages.normalize.event_table import event_table
+from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
+from windrow.packages.normalize.filtered_events import filtered_events
+from windrow.packages.normalize.stored_columns import reshape
+from windrow.packages.normalize.tables import (
+    EVENT_COLUMNS,
+    LATEST_COLUMNS,
+    check_columns,
+    event_tables,
+    users_table,
+)
+from windrow.packages.normalize.users import users
+
+__all__ = [
+    "EVENT_COLUMNS",
+    "FILTERED_COLUMNS",
+    "LATEST_COLUMNS",
+    "NORMALIZE",
+    "event_table",
+    "event_tables",
+    "filtered_events",
+    "users",
+    "users_table",
+]
+
+
+def _models(settings: NormalizeSettings) -> Sequence[Model]:
+    check_columns(settings, {})
+    tables = event_tables(settings)
+    filtered = settings.config.filtered_events_table_name
+    of_users = users_table(settings)
+    return [
+        *(event_table(table) for table in tables),
+        *([filtered_events(filtered, tables)] if filtered else []),
+        *([users(of_users)] if of_users else []),
+    ]
+
+
+def _base(settings: NormalizeSettings) -> Base:
+    return Base(
+        has_sessions=False, has_quarantine=False, reshapes=partial(reshape, settings=settings)
+    )
+
+
+NORMALIZE = Package(
+    name="normalize",
+    models=_models,
+    hooks={
+        "cluster_by": "the columns by which a table is laid out",
+        "allow_refresh": "whether protected tables may be rebuilt",
+    },
+    base=_base,
+    has_prefixed_tables=False,
+)
