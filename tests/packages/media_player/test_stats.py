@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from media import media_event, plays, settings
 from website import Event, events_this_run, rows
+from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.media_player.pivot_base import pivot_base
 from windrow.packages.media_player.session_stats import session_stats
 from windrow.packages.media_player.user_stats import user_stats
@@ -86,3 +87,13 @@ def test_boundaries_are_a_table_even_without_events(spark: SparkSession):
     nothing = spark.range(0)
     found = pivot_base(nothing, settings(percent_progress_boundaries=[50]))
     assert rows(found) == [(100, 50), (50, 50)]
+
+
+@pytest.mark.parametrize("compat", [True, False])
+def test_every_check_names_columns_of_its_table(compat: bool):
+    chosen = settings(compat=compat, enable_session_and_user_stats=True)
+    members = MEDIA_PLAYER.enabled_models(chosen)
+    assert len(members) == (8 if compat else 9)
+    for member in members:
+        named = {name for check in member.all_checks for name in check.reads}
+        assert named <= set(member.columns_for(chosen) or ()), member.name
