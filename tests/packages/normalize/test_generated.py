@@ -13,7 +13,10 @@ from normalized import Normalized, entry
 from windrow.demo.events import GenerateOptions, generate, write
 
 OPTIONS = GenerateOptions(
-    start=date(2024, 3, 1), days=3, events_per_day=400, hard_cases=("duplicates", "null_device_times")
+    start=date(2024, 3, 1),
+    days=3,
+    events_per_day=400,
+    hard_cases=("duplicates", "null_device_times"),
 )
 
 
