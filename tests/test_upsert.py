@@ -57,6 +57,17 @@ def test_a_key_is_stored_once_however_far_its_day_moved(spark: SparkSession, fil
     ]
 
 
+def test_the_earlier_or_the_later_row_of_a_key_stays(spark: SparkSession, filled: Tables):
+    changed = things(
+        spark, (1, "2020-12-31"), (2, "2021-03-02"), (3, "2021-03-03"), (5, "2021-03-08")
+    )
+    upsert(filled, TABLE, changed, keeps="earliest")
+    after = [(1, "2020-12-31"), (2, "2021-03-01"), (3, "2021-03-03"), (4, "2021-03-04")]
+    assert stored(filled) == [*after, (5, "2021-03-08")]
+    upsert(filled, TABLE, things(spark, (1, "2021-01-01"), (2, "2021-02-28")), keeps="latest")
+    assert stored(filled)[:2] == [(1, "2021-01-01"), (2, "2021-03-01")]
+
+
 def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
     sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
     kept = things(spark, (3, "2021-03-03"))
