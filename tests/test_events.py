@@ -9,10 +9,11 @@ import pytest
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.base import is_of_app, is_on_time
 from windrow.config import EventsSource, WebSettings
 from windrow.errors import SourceError
 from windrow.event_columns import IAB, WEB_PAGE, WEB_VITALS
-from windrow.events import check_columns, is_of_app, is_on_time, open_source
+from windrow.events import check_columns, open_source
 
 FIRST, LAST = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)
 

@@ -69,7 +69,9 @@ def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Mo
     """
     if ws.settings.replay == "exclusive" or ws.settings.compat:
         return list(models), []
-    positions = manifest.positions(ws.tables, ws.manifest)
+    removed = set(ws.settings.models_to_remove)
+    found = manifest.positions(ws.tables, ws.manifest)
+    positions = {name: at for name, at in found.items() if name not in removed}
     tracked = [name for member in models for name in member.tracked_names]
     ahead = max((positions[name] for name in tracked if name in positions), default=None)
     if ahead is None:
