@@ -21,6 +21,7 @@ from windrow.event_columns import (
 from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.parts.people import is_human
 from windrow.tables import Columns
 
 EVENT = "media_player_event"
@@ -107,7 +108,7 @@ def interactions_this_run(
 
     Events without a page view or media id are here, and in no other table.
     """
-    media_events = events.where((F.col("event_name") == EVENT) & _is_human(settings, hooks))
+    media_events = events.where((F.col("event_name") == EVENT) & is_human(settings, hooks))
     player = F.get(F.col(MEDIA_PLAYER.name), F.lit(0))
     event = F.col(MEDIA_PLAYER_EVENT.name)
     described = media_events.withColumns(
@@ -141,18 +142,6 @@ def interactions_this_run(
             "play_time_sec_muted": F.when(F.col("is_muted"), F.col("play_time_sec")).otherwise(0),
         }
     ).select(*COLUMNS)
-
-
-def _is_human(settings: MediaPlayerSettings, hooks: Hooks) -> Column:
-    if not settings.ua_bot_filter:
-        return F.lit(True)
-    own_pattern = devices.COMPAT_BOTS if settings.compat else devices.BOTS
-    default = devices.is_human(
-        F.col("useragent"),
-        settings.ua_bot_pattern or own_pattern,
-        keep_unknown=not settings.compat,
-    )
-    return hooks.column("filter_bots", default)
 
 
 def _media(settings: MediaPlayerSettings) -> dict[str, Column]:

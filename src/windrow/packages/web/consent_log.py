@@ -12,7 +12,7 @@ from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.event_fields import DERIVED_DATE, PAGE_VIEW_ID, typed
-from windrow.packages.web.people import is_human
+from windrow.parts.people import is_human
 from windrow.tables import Columns
 
 BANNER = "cmp_visible"

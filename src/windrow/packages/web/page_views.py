@@ -32,8 +32,8 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.packages.web.people import is_human
 from windrow.parts.first_events import first_of_each, not_had_before
+from windrow.parts.people import is_human
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns
 

@@ -34,7 +34,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.packages.web.people import is_human
+from windrow.parts.people import is_human
 from windrow.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.reference_frames import ReferenceFrames
 from windrow.tables import Columns

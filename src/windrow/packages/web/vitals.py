@@ -14,9 +14,9 @@ from windrow.hooks import Hooks
 from windrow.model import model
 from windrow.packages.web.enrichments import enrichment_fields
 from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
-from windrow.packages.web.people import is_human
 from windrow.packages.web.vital_results import RESULTS, results
 from windrow.parts.first_events import first_of_each, not_had_before
+from windrow.parts.people import is_human
 from windrow.tables import Columns
 
 _MEASURE = "decimal(14,4)"

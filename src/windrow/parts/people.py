@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from windrow.columns import devices
-from windrow.config import WebSettings
 from windrow.hooks import Hooks
 
 
-def is_human(settings: WebSettings, hooks: Hooks) -> Column:
+class BotFilter(Protocol):
+    """What a package's settings say of bots."""
+
+    @property
+    def ua_bot_filter(self) -> bool: ...
+    @property
+    def ua_bot_pattern(self) -> str | None: ...
+    @property
+    def compat(self) -> bool: ...
+
+
+def is_human(settings: BotFilter, hooks: Hooks) -> Column:
     """True where the event's user agent is not a bot's; always true with `ua_bot_filter` off."""
     if not settings.ua_bot_filter:
         return F.lit(True)
