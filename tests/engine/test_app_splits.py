@@ -69,6 +69,7 @@ def loaded(spark: SparkSession, folder: Path, seed: int) -> App:
     return app
 
 
+@pytest.mark.slow
 def test_daily_runs_of_an_app_equal_one_run(spark: SparkSession, tmp_path: Path):
     whole = loaded(spark, tmp_path / "whole", seed=1)
     whole.run(END)

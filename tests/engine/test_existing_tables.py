@@ -128,7 +128,10 @@ def test_a_run_goes_on_from_an_existing_manifest(spark: SparkSession, tmp_path: 
 
 def test_a_model_without_a_manifest_row_means_a_replay(spark: SparkSession, tmp_path: Path):
     site = inherited(spark, tmp_path, models=MODELS[1:])
-    assert site.project().plan("web").limits.state is State.NEW_MODEL
+    plan = site.project().plan("web")
+    assert plan.limits.state is State.STANDARD
+    assert plan.catch_up is not None
+    assert plan.catch_up.limits.state is State.NEW_MODEL
 
 
 @pytest.mark.slow

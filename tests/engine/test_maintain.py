@@ -93,6 +93,7 @@ def test_upkeep_changes_files_and_no_rows(
         project.plan_rollback("web", str(first.run_id))
 
 
+@pytest.mark.slow
 def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     spark: SparkSession, tmp_path: Path
 ):

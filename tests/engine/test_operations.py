@@ -49,6 +49,7 @@ def week(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Site:
     return site
 
 
+@pytest.mark.slow
 def test_subsets_and_full_runs_do_not_disturb_each_other(
     spark: SparkSession, tmp_path: Path, week: Site
 ):
@@ -121,6 +122,7 @@ def test_a_past_window_is_processed_again_beside_live_progress(
     assert site.run("2024-01-08 02:00").plan.limits.state is State.STANDARD
 
 
+@pytest.mark.slow
 def test_an_interrupted_rerun_goes_on_where_it_stopped(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -149,6 +151,7 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(
         project.plan_rerun("web", first=at("2024-01-01"))
 
 
+@pytest.mark.slow
 def test_a_new_model_is_back_filled_while_the_others_go_on(spark: SparkSession, tmp_path: Path):
     site = Site(spark, tmp_path, backfill_limit_days=2)
     site.arrive(

@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 from pyiceberg.table import StaticTable
 from pyspark.sql import Row, SparkSession
 
+from windrow.column_rules import column
 from windrow.errors import ConfigError, TableError
 from windrow.tables import Commit, DeltaTables, Layout, TableName, Tables, layout_of
 from windrow.tables.iceberg import described_partitions, oldest_kept, ordered_columns
@@ -146,7 +147,8 @@ def test_a_layout_changes_and_the_rows_stay(
     spark: SparkSession, tables: Tables, format: str, tmp_path: Path
 ) -> None:
     first, second = layouts(format)
-    tables.create(ORDERS, COLUMNS, partition_by=first.partition_by, comments={"note": "a note"})
+    noted = {**COLUMNS, "note": column("string", "a note")}
+    tables.create(ORDERS, noted, partition_by=first.partition_by)
     tables.append(ORDERS, orders(spark, A, B))
     tables.append(ORDERS, orders(spark, C))
     assert tables.layout(ORDERS) == first

@@ -73,8 +73,8 @@ class IcebergTables(SqlTables):
     def restore(self, table: TableName, version: str | None) -> None:
         """Take the rows back; columns added since then stay, and no commit is made for it."""
         if version is None:
-            with refusals(table, "empty"):
-                self.spark.sql(f"delete from {self.identifier(table)}")
+            # A DELETE would not carry whose commit it is.
+            self.overwrite(table, self.read(table).limit(0))
             return
         name = f"{sql.quoted(table.schema)}.{sql.quoted(table.name)}"
         with refusals(table, "restore"):
@@ -215,7 +215,8 @@ def lineage(snapshots: Iterable[Row]) -> Iterator[Row]:
     snapshot = next((row for row in by_id.values() if row["is_now"]), None)
     while snapshot:
         yield snapshot
-        if snapshot["operation"] == "delete" and snapshot["summary"].get("total-records") == "0":
+        is_empty = snapshot["summary"].get("total-records") == "0"
+        if is_empty and snapshot["operation"] in ("delete", "overwrite"):
             return
         snapshot = by_id.get(snapshot["parent_id"])
 

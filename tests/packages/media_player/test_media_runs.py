@@ -186,6 +186,7 @@ def test_random_runs_equal_one_run_and_stats_are_exact_after_each(
     assert contents(split) == contents(whole)
 
 
+@pytest.mark.slow
 def test_stats_in_the_reference_lose_plays_and_averages(spark: SparkSession, tmp_path: Path):
     site = MediaSite(spark, tmp_path, compat=True)
     progress = {"percent": 10, "duration": 100}

@@ -125,5 +125,4 @@ def test_web_and_mobile_live_in_one_project_and_run_in_one_command(
         assert [row[0] for row in sessions.collect()] == [session[1]]
         assert ws.tables.read(ws.manifest).count() == tracked
         assert ws.tables.read(ws.table(ws.model(own))).count() == 1
-    folder = tmp_path / "warehouse" / "derived" / "snowplow_mobile_screen_views" / "data"
-    assert [path.name for path in folder.iterdir()] == ["app_id=shop"]
+    assert ws.tables.layout(ws.table(ws.model("screen_views"))).cluster_by == ("app_id",)
