@@ -30,11 +30,13 @@ def empty_tables(ws: Workspace, models: Sequence[Model]) -> None:
     """
     for member in models:
         _empty(ws, member)
-    names = [name for member in models for name in member.tracked_names]
-    manifest.forget(ws.spark, ws.tables, ws.manifest, names)
     if len(models) in (0, len(ws.models)):
+        # The manifest is among them, and emptied in one commit, which can then be undone.
         for table in ws.protected:
             ws.tables.restore(table, None)
+        return
+    names = [name for member in models for name in member.tracked_names]
+    manifest.forget(ws.spark, ws.tables, ws.manifest, names)
 
 
 def _empty(ws: Workspace, member: Model) -> None:
