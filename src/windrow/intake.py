@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from windrow import lifecycle, this_run
@@ -183,17 +183,7 @@ def _gather_events(
     found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
     added = found.withColumns(base.adds()).drop(*_read_for_base_only(ws, event_columns))
     events = this_run.first_copies(added, [base.session], settings.session_timestamp).persist()
-    seen = settled(
-        events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
-            F.count(F.lit(1)).alias("events"),
-            F.sum("copies").alias("copies"),
-            F.max(settings.session_timestamp).alias("last"),
-            F.collect_set(F.to_date("derived_tstamp")).alias("days"),
-            F.collect_set(base.user).alias("users"),
-            *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in base.counts().items()),
-            *(value.alias(name) for name, value in _user_of_session(ws).items()),
-        )
-    )
+    seen = _seen_sessions(ws, events)
     totals = seen.agg(
         F.sum("events").alias("events"),
         F.sum("copies").alias("copies"),
@@ -311,8 +301,21 @@ def _read_for_base_only(ws: Workspace, asked: Iterable[str] | None) -> list[str]
     return [name for name in ws.base.reads if name not in kept]
 
 
-def _user_of_session(ws: Workspace) -> dict[str, Column]:
-    return this_run.user_of_session(ws.base, ws.settings)
+def _seen_sessions(ws: Workspace, events: DataFrame) -> DataFrame:
+    """One row per session that has events: what they add up to, and whose it is."""
+    settings, base = ws.settings, ws.base
+    user = this_run.user_of_session(base, settings)
+    return settled(
+        events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
+            F.count(F.lit(1)).alias("events"),
+            F.sum("copies").alias("copies"),
+            F.max(settings.session_timestamp).alias("last"),
+            F.collect_set(F.to_date("derived_tstamp")).alias("days"),
+            F.collect_set(base.user).alias("users"),
+            *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in base.counts().items()),
+            *(value.alias(name) for name, value in user.items()),
+        )
+    )
 
 
 def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:

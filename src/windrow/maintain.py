@@ -7,19 +7,19 @@ back what a killed run wrote, so that no version is given up that might still be
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from windrow.errors import UsageError
-from windrow.ledger import MAINTAIN, Lease
+from windrow.ledger import Lease, new_run_id
 from windrow.plan import chosen_models
 from windrow.recovery import end_upkeep, undo_killed
 from windrow.side_by_side import first_line
 from windrow.steps import Listener, Step
 from windrow.tables import Compaction, ConflictError, Expiry, Layout, TableName
+from windrow.undo import MAINTAIN
 from windrow.workspace import Workspace
 
 # A run that may have to be undone needs what its tables were at before it began, with a margin for
@@ -84,7 +84,7 @@ def maintain(
         looked = tuple(_looked(ws, table, layout, kept_since) for table, layout in wanted.items())
         return Upkeep(ws.package.name, ws.target, None, kept_since, False, looked)
 
-    run_id = f"{MAINTAIN}-{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+    run_id = f"{MAINTAIN}-{new_run_id(now)}"
     with ws.tables.commits_of(run_id):
         ws.ledger.prepare()
         undone = undo_killed(ws, killed, listener)
@@ -166,7 +166,5 @@ def _leased(ws: Workspace, run_id: str, kept_since: datetime | None) -> Iterator
             if ws.ledger.is_ours(lease):
                 end_upkeep(ws, lease, "stopped", f"{type(error).__name__}: {first_line(error)}")
             raise
-    tables = [*ws.written_tables(ws.models), ws.manifest]
-    versions = {str(table): ws.tables.version(table) for table in tables}
-    known = {name: at for name, at in versions.items() if at is not None}
-    end_upkeep(ws, lease, "maintained", table_versions=known)
+    versions = ws.versions_of([*ws.written_tables(ws.models), ws.manifest])
+    end_upkeep(ws, lease, "maintained", table_versions=versions)

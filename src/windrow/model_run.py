@@ -25,7 +25,7 @@ from windrow.limits import Limits, State
 from windrow.model import UNDECLARED, Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
-from windrow.upsert import Replaced, on_days_of, prepare, stored_rows, upsert
+from windrow.upsert import Replaced, on_days_of, prepare, upsert
 from windrow.workspace import Workspace
 
 
@@ -176,23 +176,18 @@ class ModelRun:
 
     def _stored(self, reader: Model, source: Stored) -> DataFrame:
         owner = self.ws.model(source.model)
-        whole = self._whole_table(reader, owner)
-        if source.near:
-            destination = self.ws.destination(owner)
-            if not self.ws.tables.exists(destination.table):
-                return whole
-            return stored_rows(self.ws.tables, destination, self._search(owner))
-        if not source.before_this_run:
-            return whole
-        before = self.versions_before.get(owner.name)
-        if before is None or self._lags(reader, owner):
-            # What the reader last saw is not known: to it, all of this run's rows are news.
-            return whole.limit(0)
-        rows = self.ws.tables.read(self.ws.table(owner), version=before)
-        if not source.of_sessions:
-            return rows
-        near = on_days_of(rows, self.ws.destination(owner), self._search(owner))
-        return near.join(self._session_ids(), self.ws.base.session, how="left_semi")
+        rows = self._whole_table(reader, owner)
+        if source.before_this_run:
+            before = self.versions_before.get(owner.name)
+            if before is None or self._lags(reader, owner):
+                # What the reader last saw is not known: to it, all of this run's rows are news.
+                return rows.limit(0)
+            rows = self.ws.tables.read(self.ws.table(owner), version=before)
+        if source.near or source.of_sessions:
+            rows = on_days_of(rows, self.ws.destination(owner), self._search(owner))
+        if source.of_sessions:
+            rows = rows.join(self._session_ids(), self.ws.base.session, how="left_semi")
+        return rows
 
     def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
         """All stored rows of a model; none when its table does not exist yet."""
@@ -210,11 +205,9 @@ class ModelRun:
 
     def _nearby(self, member: Model) -> DataFrame:
         """Stored rows of the model itself, of other sessions, on days near this run's."""
-        destination = self.ws.destination(member)
-        if not self.ws.tables.exists(destination.table):
-            return self._whole_table(member, member)
-        rows = stored_rows(self.ws.tables, destination, self._search(member))
-        return rows.join(self._session_ids(), self.ws.base.session, how="left_anti")
+        rows = self._whole_table(member, member)
+        near = on_days_of(rows, self.ws.destination(member), self._search(member))
+        return near.join(self._session_ids(), self.ws.base.session, how="left_anti")
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
@@ -340,7 +333,7 @@ class ModelRun:
         return None
 
     def _day_column(self, member: Model) -> str | None:
-        columns = member.columns_for(self.ws.settings)
+        columns = member.columns_for(self.ws.settings_of(member))
         return self.ws.destination(member).day_column(columns) if columns else None
 
     @property
@@ -432,7 +425,7 @@ def planned_tables(ws: Workspace, source: Source) -> dict[str, tuple[Model, Colu
     tables: dict[str, tuple[Model, Columns]] = {}
     for member in ws.models:
         if set(member.inputs.values()) <= {"events", "gathered"}:
-            names = member.event_columns_for(ws.settings) or tuple(source.adapted)
+            names = member.event_columns_for(ws.settings_of(member)) or tuple(source.adapted)
             events = source.raw.limit(0).select(*(source.adapted[n].alias(n) for n in names))
             given = {"events": events, "gathered": member.gathers}
             rows = member(**{name: given[str(it)] for name, it in member.inputs.items()})

@@ -18,7 +18,7 @@ from windrow.errors import UsageError, did_you_mean
 from windrow.events import open_source
 from windrow.extras import check_extras
 from windrow.hooks import load_hooks
-from windrow.ledger import Ledger
+from windrow.ledger import Ledger, new_run_id
 from windrow.maintain import Upkeep, maintain
 from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
 from windrow.model_run import planned_tables
@@ -106,7 +106,7 @@ class Project:
 
         Packages that share a base run together, as `web+media_player`.
         """
-        enabled = [name for name, s in self.config.packages.items() if s.enabled]
+        enabled = self._enabled
         if package is None:
             return ["+".join(self._on_base(base)) for base in self._bases()]
         for name in package.split("+"):
@@ -119,17 +119,16 @@ class Project:
             raise UsageError(f"The packages {package} share no base: they run one by one.")
         return [package]
 
+    @property
+    def _enabled(self) -> list[str]:
+        return [name for name, settings in self.config.packages.items() if settings.enabled]
+
     def _bases(self) -> list[str]:
-        enabled = [name for name, s in self.config.packages.items() if s.enabled]
-        return list(dict.fromkeys(PACKAGES[name].base_name for name in enabled))
+        return list(dict.fromkeys(PACKAGES[name].base_name for name in self._enabled))
 
     def _on_base(self, base: str) -> list[str]:
         """The enabled packages on a base, the one whose base it is first."""
-        found = [
-            name
-            for name, settings in self.config.packages.items()
-            if settings.enabled and PACKAGES[name].base_name == base
-        ]
+        found = [name for name in self._enabled if PACKAGES[name].base_name == base]
         return sorted(found, key=lambda name: name != base)
 
     def models(self, package: str) -> list[Model]:
@@ -299,7 +298,7 @@ class Project:
         """Take a package back to where a run found it."""
         clock = _clock(now)
         ws = self.workspace(package)
-        return roll_back(ws, run_id, new_id=runs.new_run_id(clock))
+        return roll_back(ws, run_id, new_id=new_run_id(clock))
 
     def unlock(
         self, package: str, *, force: bool = False, listener: Listener = _say_nothing

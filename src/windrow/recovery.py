@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from windrow.errors import LockedError, RefusedError, UsageError, did_you_mean
-from windrow.ledger import MAINTAIN, Lease, RunRecord, has_committed, is_maintenance, undo
+from windrow.ledger import Lease, RunRecord
 from windrow.side_by_side import first_line
 from windrow.steps import Listener, Step
 from windrow.tables import TableName
+from windrow.undo import MAINTAIN, has_committed, is_maintenance, undo
 from windrow.workspace import Workspace
 
 ROLLBACK = "rollback"
@@ -38,16 +39,17 @@ def undo_killed(ws: Workspace, killed: Lease | None, listener: Listener) -> tupl
     if has_committed(ws.tables, ws.manifest, killed.run_id):
         _end(ws, killed, "succeeded", "The process ended before it could say so.")
         return ()
-    tables = undo(ws.tables, killed.run_id, _tables_of(ws, killed))
+    tables = take_back(ws, killed)
     listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))
     _end(ws, killed, "undone", f"Killed; taken back: {', '.join(map(str, tables)) or 'nothing'}")
     return (killed.run_id,)
 
 
-def _tables_of(ws: Workspace, lease: Lease) -> list[TableName]:
-    """Every table that a run may have written, also those of models that are gone by now."""
+def take_back(ws: Workspace, lease: Lease) -> list[TableName]:
+    """Undo what a run wrote, also into tables of models that are gone by now."""
     intended = [TableName(ws.schemas.derived, name) for name in lease.models]
-    return list(dict.fromkeys([*ws.written_tables(ws.models), *intended, ws.manifest]))
+    tables = dict.fromkeys([*ws.written_tables(ws.models), *intended, ws.manifest])
+    return undo(ws.tables, lease.run_id, list(tables))
 
 
 def _end(
@@ -94,7 +96,7 @@ def undone_on_error(ws: Workspace, lease: Lease) -> Iterator[None]:
         yield
     except BaseException as error:
         if ws.ledger.is_ours(lease) and not has_committed(ws.tables, ws.manifest, lease.run_id):
-            undo(ws.tables, lease.run_id, _tables_of(ws, lease))
+            take_back(ws, lease)
             _end(ws, lease, "undone", f"{type(error).__name__}: {first_line(error)}")
         raise
 
@@ -216,10 +218,8 @@ def roll_back(ws: Workspace, run_id: str, *, new_id: str) -> Rollback:
         )
         with ws.ledger.kept(lease, ws.settings.lease_minutes):
             _restore(ws, rollback)
-            names = [table.table for table in rollback.tables]
-            versions = {str(name): ws.tables.version(name) for name in names}
-            known = {name: at for name, at in versions.items() if at is not None}
-            _end(ws, lease, "rolled_back", f"Back to before run {run_id}.", known)
+            versions = ws.versions_of([change.table for change in rollback.tables])
+            _end(ws, lease, "rolled_back", f"Back to before run {run_id}.", versions)
     return rollback
 
 

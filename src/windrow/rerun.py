@@ -21,10 +21,8 @@ from windrow.events import Source
 from windrow.ledger import RunRecord
 from windrow.limits import State, rerun_limits
 from windrow.model import Model
-from windrow.plan import Plan, checked_source, first_usable_event, readable_source
-from windrow.privileges import refuse_unwritable
-from windrow.recovery import undo_killed
-from windrow.run import RunResult, carry_out, leased, new_run_id
+from windrow.plan import Plan, checked_source, first_usable_event
+from windrow.run import RunResult, begun, carry_out, leased
 from windrow.selection import downstream
 from windrow.selection import select as selected
 from windrow.steps import Listener, Step
@@ -177,18 +175,12 @@ def rerun(
 
 
 def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
-    started = time.monotonic()
-    source = readable_source(ws, plan.models)
-    refuse_unwritable(ws, plan.models)
-    killed = ws.ledger.refuse_if_held(ws.lease_name)
-    run_id = new_run_id(plan.now)
-    with ws.tables.commits_of(run_id):
-        ws.ledger.prepare()
-        undone = undo_killed(ws, killed, listener)
-        with leased(ws, run_id, plan.limits, plan.models) as lease:
-            result = carry_out(ws, plan, source, lease, listener)
-    is_last = plan.limits.upper == plan.limits.ceiling
-    return replace(result, seconds=time.monotonic() - started, undone=undone, is_caught_up=is_last)
+    with (
+        begun(ws, plan.models, plan.now, listener) as start,
+        leased(ws, start.run_id, plan.limits, plan.models) as lease,
+    ):
+        result = carry_out(ws, plan, start.source, lease, listener)
+    return replace(start.ended(result), is_caught_up=not plan.limits.is_cut_short)
 
 
 def _progress(plan: RerunPlan, number: int, seconds: float) -> str:

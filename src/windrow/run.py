@@ -9,9 +9,7 @@ this one is killed. The manifest commit decides that the run happened.
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,17 +21,18 @@ from windrow.days import DayRange, day_ranges
 from windrow.errors import LockedError
 from windrow.events import Source
 from windrow.intake import Intake, reached_by, record_sessions, take_in
-from windrow.ledger import Lease, ModelOutcome, RunRecord, beginning_of, undo
+from windrow.ledger import Lease, ModelOutcome, RunRecord, new_run_id
 from windrow.limits import Limits, State
 from windrow.model import Model
 from windrow.model_run import ModelRun, event_columns, keep, start_models
 from windrow.plan import Plan, chosen_models, make_plan, parted, readable_source
 from windrow.privileges import refuse_unwritable
-from windrow.recovery import undo_killed, undone_on_error
+from windrow.recovery import take_back, undo_killed, undone_on_error
 from windrow.refresh import check_refresh, empty_tables
 from windrow.run_checks import check_this_run
 from windrow.side_by_side import run_models
 from windrow.steps import Listener, Step
+from windrow.undo import beginning_of
 from windrow.workspace import Workspace
 
 
@@ -56,7 +55,6 @@ class RunResult:
     """Runs that had been killed and were undone first."""
     catch_up: RunResult | None = None
     """What was done, beside this run, for models that lag behind the others."""
-
     checks: tuple[CheckResult, ...] = ()
     """What came of the checks; none when none were asked for."""
 
@@ -116,19 +114,12 @@ def _run(
     forget: Callable[[Workspace], None] | None = None,
 ) -> RunResult:
     """One run with limits that these models have in common, of all of them or of `only` some."""
-    started = time.monotonic()
-    source = readable_source(ws, models)
-    refuse_unwritable(ws, models)
-    killed = ws.ledger.refuse_if_held(ws.lease_name)
-
-    run_id = new_run_id(now)
-    with ws.tables.commits_of(run_id):
-        ws.ledger.prepare()
-        undone = undo_killed(ws, killed, listener)
+    with begun(ws, models, now, listener) as start:
+        source, run_id = start.source, start.run_id
         plan = make_plan(ws, source, models, now, only=only) if forget is None else None
         if plan is not None and plan.nothing_because:
             listener(Step("plan", "nothing", detail=plan.nothing_because))
-            return RunResult(None, plan, "nothing_to_do", undone=undone)
+            return RunResult(None, plan, "nothing_to_do", undone=start.undone)
 
         with leased(ws, run_id, plan.limits if plan else None, only or models) as lease:
             ws.prepare_base()
@@ -140,7 +131,39 @@ def _run(
             if plan is None or ws.settings.models_to_remove:
                 plan = make_plan(ws, source, models, now, only=only)
             result = carry_out(ws, plan, source, lease, listener, check=check)
-    return replace(result, seconds=time.monotonic() - started, undone=undone)
+    return start.ended(result)
+
+
+@dataclass(frozen=True)
+class Start:
+    """A run that has made sure that it can begin."""
+
+    run_id: str
+    source: Source
+    undone: tuple[str, ...]
+    at: float
+
+    def ended(self, result: RunResult) -> RunResult:
+        """The result with what the start and the clock know of it."""
+        return replace(result, seconds=time.monotonic() - self.at, undone=self.undone)
+
+
+@contextmanager
+def begun(
+    ws: Workspace, models: Sequence[Model], now: datetime, listener: Listener
+) -> Iterator[Start]:
+    """A run begins: the events can be read, the target written, and no killed run is left over.
+
+    Commits made inside carry its id.
+    """
+    at = time.monotonic()
+    source = readable_source(ws, models)
+    refuse_unwritable(ws, models)
+    killed = ws.ledger.refuse_if_held(ws.lease_name)
+    run_id = new_run_id(now)
+    with ws.tables.commits_of(run_id):
+        ws.ledger.prepare()
+        yield Start(run_id, source, undo_killed(ws, killed, listener), at)
 
 
 @contextmanager
@@ -153,11 +176,6 @@ def leased(
     lease = ws.ledger.take(ws.lease_name, run_id, limits, names, minutes)
     with ws.ledger.kept(lease, minutes), undone_on_error(ws, lease):
         yield lease
-
-
-def new_run_id(now: datetime) -> str:
-    """An id that sorts by time and is unique."""
-    return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
 
 
 def _forget_removed(ws: Workspace, listener: Listener) -> None:
@@ -186,27 +204,7 @@ def carry_out(
     check: bool = False,
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
-    for sentence in plan.limits.sentences:
-        listener(Step("limits", "info", detail=sentence))
-
-    for note in source.notes:
-        listener(Step("events", "info", detail=note))
-
-    began = time.monotonic()
-    listener(Step("events", "started"))
-    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
-    seconds = time.monotonic() - began
-    listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
-    if ws.base.keeps is not None and intake.counts["sessions"] and not intake.counts["events"]:
-        nothing = "the sessions of this window hold no event that the package keeps"
-        listener(Step("events", "info", detail=nothing))
-
-    if ws.settings.keep_this_run:
-        sessions = ws.base.as_recorded(intake.sessions)
-        frames = {"base_sessions": sessions} if ws.base.has_sessions else {}
-        for name, frame in {**frames, "base_events": intake.events}.items():
-            keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
-
+    intake = _taken_in(ws, plan, source, listener)
     models = start_models(ws, intake, plan.limits, plan.positions, plan.now)
     try:
         outcomes = run_models(
@@ -244,6 +242,31 @@ def carry_out(
     manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
     _record(ws, result, lease, written_days=_written_days(ws, models, intake))
     return result
+
+
+def _taken_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> Intake:
+    """The sessions and events of the run, told of and, if asked for, kept beside the tables."""
+    for sentence in plan.limits.sentences:
+        listener(Step("limits", "info", detail=sentence))
+
+    for note in source.notes:
+        listener(Step("events", "info", detail=note))
+
+    began = time.monotonic()
+    listener(Step("events", "started"))
+    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
+    seconds = time.monotonic() - began
+    listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
+    if ws.base.keeps is not None and intake.counts["sessions"] and not intake.counts["events"]:
+        nothing = "the sessions of this window hold no event that the package keeps"
+        listener(Step("events", "info", detail=nothing))
+
+    if ws.settings.keep_this_run:
+        sessions = ws.base.as_recorded(intake.sessions)
+        frames = {"base_sessions": sessions} if ws.base.has_sessions else {}
+        for name, frame in {**frames, "base_events": intake.events}.items():
+            keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
+    return intake
 
 
 def _advanced(
@@ -285,7 +308,7 @@ def _checked(
 
 def _rejected(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
     """Take back what the run wrote, as for one that was killed, and say which checks failed."""
-    undo(ws.tables, lease.run_id, [*ws.written_tables(ws.models), ws.manifest])
+    take_back(ws, lease)
     rejected = replace(result, outcome="rejected", reached=None, is_caught_up=False)
     failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
     _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
@@ -343,13 +366,10 @@ def _record(
 
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
-    """What every table of the run is at now; asked side by side, as each answer takes a while."""
+    """What the tables are at now that the run wrote, or made its rows from."""
     read = [ws.model(name) for member in models for name in member.stored_parents]
-    known = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
-    tables = [*ws.protected, *known]
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        found = dict(zip(tables, pool.map(ws.tables.version, tables), strict=True))
-    return {str(table): at for table, at in found.items() if at is not None}
+    tables = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
+    return ws.versions_of([*ws.protected, *tables])
 
 
 def run_until_caught_up(

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from windrow.ledger import ModelOutcome, undo
+from windrow.ledger import ModelOutcome
 from windrow.model import Model
 from windrow.model_run import ModelRun
 from windrow.steps import Listener, Step
+from windrow.undo import undo
 
 AT_ONCE = 3
 """A model spends much of its time planning and committing: one alone would leave Spark idle."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 from uuid import uuid4
 
 import sqlglot
@@ -68,7 +68,7 @@ def load_sql_model(path: Path) -> Model:
     return Model(
         name=path.stem,
         function=_function(path, text, mentions),
-        kind=kind,  # type: ignore[arg-type]
+        kind=cast("Kind", kind),
         key=_listed(header.get("key", "")),
         date=header.get("date"),
         replaces=header.get("replaces"),

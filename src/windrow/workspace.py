@@ -6,6 +6,7 @@ A run takes in events once for all packages that share a base: web, and media_pl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -121,10 +122,15 @@ class Workspace:
         """Every table that a run over these models may write, the manifest left out."""
         return [*self.protected[1:], *(self.table(member) for member in models)]
 
+    def versions_of(self, tables: Sequence[TableName]) -> dict[str, str]:
+        """What tables are at now; asked side by side, as each answer takes a while."""
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            found = dict(zip(tables, pool.map(self.tables.version, tables), strict=True))
+        return {str(table): at for table, at in found.items() if at is not None}
+
     def layout(self, model: Model, columns: Columns) -> Layout:
         """What a model's table is laid out by: its day, unless the project says otherwise."""
-        day = self.destination(model).day_column(columns)
-        default = [day] if day is not None and columns[day] == "date" else []
+        default = self.destination(model).partition(columns)
         configured = self.settings_of(model).cluster_by
         return self._chosen_layout((model.name, model.full_name), configured, columns, default)
 

@@ -7,11 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from phone_app import NOBODY, App, app_contents, app_event
+from random_runs import any_cuts, few_examples, run_in_pieces
 from website import Event, at
 from windrow.event_columns import APPLICATION_ERROR
 
@@ -82,18 +81,8 @@ def test_daily_runs_of_an_app_equal_one_run(spark: SparkSession, tmp_path: Path)
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=4,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    seed=st.integers(2, 10_000),
-    cuts=st.lists(st.integers(1, 24 * 7), min_size=1, max_size=4),
-    again=st.integers(0, 3),
-)
+@few_examples(4)
+@any_cuts()
 def test_random_runs_of_an_app_equal_one_run(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
@@ -105,9 +94,5 @@ def test_random_runs_of_an_app_equal_one_run(
     whole = loaded(spark, folder / "whole", seed)
     whole.run(END)
     split = loaded(spark, folder / "split", seed)
-    for number, hours in enumerate([*sorted(cuts), 24 * 7]):
-        now = f"{at('2024-01-01') + timedelta(hours=hours):%Y-%m-%d %H:%M}"
-        split.run(now)
-        if number == again:
-            split.run(now)
+    run_in_pieces(split, cuts, again)
     assert app_contents(split) == app_contents(whole)

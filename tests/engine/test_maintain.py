@@ -11,8 +11,9 @@ from pyspark.sql import SparkSession
 
 from website import Site, at, event, rows
 from windrow import ConfigError, LockedError, RefusedError, State, UsageError
-from windrow.ledger import MAINTAIN, Holder, Ledger
+from windrow.ledger import Holder, Ledger
 from windrow.tables import Layout
+from windrow.undo import MAINTAIN
 
 LIFECYCLE = "snowplow_web_base_sessions_lifecycle_manifest"
 LAID_OUT = {

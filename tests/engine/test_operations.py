@@ -8,11 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from test_splits import END, loaded
 
+from random_runs import few_examples
 from website import Site, at, contents, event, rows
 from windrow import LockedError, RefusedError, State, UsageError
 from windrow.ledger import Holder, Ledger
@@ -230,13 +231,7 @@ def test_rolling_back_and_unlocking(spark: SparkSession, tmp_path: Path, format:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=4,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+@few_examples(4)
 @given(seed=st.integers(2, 10_000), plan=st.randoms(use_true_random=False))
 def test_any_interleaving_ends_in_the_tables_of_one_run(
     spark: SparkSession,

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from random_runs import any_cuts, few_examples, run_in_pieces
 from website import Event, Site, at, contents, event
 from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
 
@@ -155,18 +154,8 @@ def test_consent_and_vitals_do_not_depend_on_how_runs_are_cut(spark: SparkSessio
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=4,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    seed=st.integers(2, 10_000),
-    cuts=st.lists(st.integers(1, 24 * 7), min_size=1, max_size=4),
-    again=st.integers(0, 3),
-)
+@few_examples(4)
+@any_cuts()
 def test_random_runs_with_reruns_equal_one_run(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
@@ -178,9 +167,5 @@ def test_random_runs_with_reruns_equal_one_run(
     whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
     whole.run(END)
     split = loaded(spark, folder / "split", seed, **EVERYTHING)
-    for number, hours in enumerate([*sorted(cuts), 24 * 7]):
-        now = f"{at('2024-01-01') + timedelta(hours=hours):%Y-%m-%d %H:%M}"
-        split.run(now)
-        if number == again:
-            split.run(now)
+    run_in_pieces(split, cuts, again)
     assert contents(split) == contents(whole)

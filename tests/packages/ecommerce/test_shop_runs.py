@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from random_runs import any_cuts, few_examples, run_in_pieces
 from shop import Shop, action, product
 from website import Event, Site, at, event, rows
 from windrow import SourceError
@@ -229,18 +228,8 @@ def traffic(seed: int) -> list[Event]:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=3,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    seed=st.integers(2, 10_000),
-    cuts=st.lists(st.integers(1, 24 * 6), min_size=1, max_size=3),
-    again=st.integers(0, 2),
-)
+@few_examples(3)
+@any_cuts(days=6, most=3)
 def test_random_runs_with_reruns_equal_one_run(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
@@ -254,9 +243,5 @@ def test_random_runs_with_reruns_equal_one_run(
         shop.arrive(*traffic(seed))
     end = at("2024-01-09")
     whole.run(f"{end:%Y-%m-%d %H:%M}")
-    for number, hours in enumerate([*sorted(cuts), 24 * 8]):
-        now = f"{at('2024-01-01') + timedelta(hours=hours):%Y-%m-%d %H:%M}"
-        split.run(now)
-        if number == again:
-            split.run(now)
+    run_in_pieces(split, cuts, again, days=8)
     assert contents(split) == contents(whole)

@@ -10,11 +10,10 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from media import MediaSite, media_event
+from random_runs import any_cuts, few_examples, run_in_pieces
 from website import Event, at, rows
 from windrow import Project
 from windrow.errors import UsageError
@@ -154,18 +153,8 @@ def test_daily_runs_equal_one_run_and_stats_are_exact_after_each(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=5,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    seed=st.integers(2, 10_000),
-    cuts=st.lists(st.integers(1, 24 * 7), min_size=1, max_size=4),
-    again=st.integers(0, 3),
-)
+@few_examples(5)
+@any_cuts()
 def test_random_runs_equal_one_run_and_stats_are_exact_after_each(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
@@ -177,12 +166,7 @@ def test_random_runs_equal_one_run_and_stats_are_exact_after_each(
     whole = loaded(spark, folder / "whole", seed, enable_session_and_user_stats=True)
     whole.run(END)
     split = loaded(spark, folder / "split", seed, enable_session_and_user_stats=True)
-    for number, hours in enumerate([*sorted(cuts), 24 * 7]):
-        now = f"{at('2024-01-01') + timedelta(hours=hours):%Y-%m-%d %H:%M}"
-        split.run(now)
-        if number == again:
-            split.run(now)
-        assert_stats_are_exact(split)
+    run_in_pieces(split, cuts, again, after_each=assert_stats_are_exact)
     assert contents(split) == contents(whole)
 
 
