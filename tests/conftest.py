@@ -30,6 +30,7 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.ui.enabled": "false",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # A handful of rows is done before the code that would speed it up is compiled.
     "spark.sql.codegen.wholeStage": "false",

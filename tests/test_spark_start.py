@@ -139,6 +139,7 @@ def test_cluster_gets_none_of_the_local_settings(master: str) -> None:
         "spark.app.name",
         "spark.master",
         "spark.ui.showConsoleProgress",
+        "spark.python.sql.dataFrameDebugging.enabled",
         "spark.sql.catalog.spark_catalog",
         "spark.sql.session.timeZone",
         "spark.sql.extensions",
@@ -346,7 +347,7 @@ def test_interrupt_ends_the_query_without_noise_from_java(tmp_path: Path) -> Non
         spark = begin(formats=())
         print("ready", spark._jvm.ProcessHandle.current().pid(), flush=True)
         try:
-            spark.sql("select count(*) from range(1000000000000) where rand() > 2").collect()
+            spark.sql("select count(*) from range(1000000000000) where rand() > 0.5").collect()
         except KeyboardInterrupt:
             print("interrupted", spark.sql("select 42 as a").head().a)
     """

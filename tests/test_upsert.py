@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from windrow.days import day_ranges
-from windrow.errors import TableError
+from windrow.errors import RefusedError, TableError
 from windrow.frames import frame_of, settled
 from windrow.tables import Layout, TableName, Tables
-from windrow.upsert import Destination, Replaced, prepare, upsert
+from windrow.undo import beginning_of, undo
+from windrow.upsert import Destination, Replaced, prepare, refuse_other_keys, upsert
 
 COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
 TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
@@ -103,3 +106,40 @@ def test_a_column_that_came_later_is_added(spark: SparkSession, filled: Tables):
 def test_a_column_of_another_type_needs_a_rebuild(filled: Tables):
     with pytest.raises(TableError, match="--full-refresh"):
         prepare(filled, TABLE, {**COLUMNS, "id": "string"})
+
+
+def test_another_key_needs_a_rebuild(filled: Tables):
+    other = replace(TABLE, key=("id", "session"))
+    with pytest.raises(
+        TableError, match="told apart by id, but the model's key is now id, session"
+    ):
+        prepare(filled, other, COLUMNS)
+    with pytest.raises(RefusedError, match="--full-refresh"):
+        refuse_other_keys(filled, [other])
+    refuse_other_keys(filled, [TABLE])
+
+
+def test_types_and_key_change_in_an_emptied_table_and_back(spark: SparkSession, filled: Tables):
+    rows = stored(filled)
+    other, columns = replace(TABLE, key=("id", "session")), {**COLUMNS, "id": "string"}
+    with filled.commits_of(beginning_of("r")):
+        filled.restore(TABLE.table, None)
+    with filled.commits_of("r"):
+        prepare(filled, other, columns)
+        filled.append(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("id", F.lit("x")))
+    assert filled.columns(TABLE.table) == columns
+    assert filled.key(TABLE.table) == other.key
+    assert filled.layout(TABLE.table).partition_by == ("seen_date",)
+
+    assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
+    assert filled.columns(TABLE.table) == COLUMNS
+    assert stored(filled) == rows
+    upsert(filled, TABLE, things(spark, (1, "2021-01-02")))
+    assert stored(filled)[0] == (1, "2021-01-02")
+
+
+def test_a_table_that_is_written_anew_takes_any_type(spark: SparkSession, filled: Tables):
+    columns = {**COLUMNS, "session": "int"}
+    prepare(filled, TABLE, columns, is_rewritten=True)
+    filled.overwrite(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("session", F.lit(7)))
+    assert [row["session"] for row in filled.read(TABLE.table).collect()] == [7]

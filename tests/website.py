@@ -100,8 +100,6 @@ class Site:
 
     package = "web"
 
-    package = "web"
-
     def __init__(
         self,
         spark: SparkSession,

@@ -7,9 +7,10 @@ whatever shape they come in: struct, JSON text, camelCase.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -23,7 +24,45 @@ from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
 from windrow.tables.refusals import REFUSALS, reason_of
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
+_MICROSECOND = timedelta(microseconds=1)
 _MINOR_VERSION = re.compile(r"_\d+_\d+$")
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Stored rows of a closed stretch of collector time, kept because several packages need them.
+
+    They have only the columns that those need.
+    """
+
+    first: datetime
+    last: datetime
+    rows: DataFrame
+
+
+class MadeOnDemand(Mapping[str, Column]):
+    """Name -> column, made when it is first asked for: a run needs few of all there could be."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Column]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __or__(self, makers: Mapping[str, Callable[[], Column]]) -> MadeOnDemand:
+        return MadeOnDemand(self._makers | dict(makers))
 
 
 @dataclass(frozen=True)
@@ -31,12 +70,16 @@ class Source:
     """The events as stored, and how each adapted column comes from them."""
 
     raw: DataFrame
-    adapted: Mapping[str, Column]
-    malformed: Mapping[str, Column]
+    adapted: MadeOnDemand
+    stored: Mapping[str, tuple[str, ...]] | None
+    """Adapted column -> the stored ones it is made of; None when that cannot be told."""
+    malformed: MadeOnDemand
     """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
     time_column: str
     notes: tuple[str, ...] = ()
     """What whoever runs the package should know of the columns."""
+    kept: KeptRows | None = None
+    """Rows that need not be read again."""
 
     def between(
         self,
@@ -52,7 +95,7 @@ class Source:
         `keeps` is over stored columns and leaves out events before anything is made of them.
         Entities whose JSON text cannot be read are null; `malformed` counts them.
         """
-        rows = self.rows_between(lower, upper)
+        rows = self._rows_with(columns, lower, upper)
         if keeps is not None:
             rows = rows.where(keeps)
         bad = [F.count_if(self.malformed[n]).alias(n) for n in columns if n in self.malformed]
@@ -62,18 +105,39 @@ class Source:
 
     def with_nulls(self, names: Sequence[str]) -> Source:
         """The source with columns of nothing where it lacks these entities or events."""
-        missing = {
-            name: F.lit(None).cast(_KNOWN_ENTITIES[name].type)
-            for name in names
-            if name not in self.adapted
-        }
-        return replace(self, adapted={**self.adapted, **missing})
+        missing = {name: partial(_null, name) for name in names if name not in self.adapted}
+        stored = None if self.stored is None else {**dict.fromkeys(missing, ()), **self.stored}
+        return replace(self, adapted=self.adapted | missing, stored=stored)
+
+    def stored_for(self, columns: Iterable[str]) -> list[str] | None:
+        """The stored columns that reading these takes; None when that cannot be told."""
+        if self.stored is None:
+            return None
+        found = (name for column in columns for name in self.stored[column])
+        return list(dict.fromkeys((self.time_column, *found)))
 
     def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a closed window of collector time.
 
         The bounds are literals of the stored column's own type, so that files are pruned.
         """
+        return self._where(self.raw, lower, upper)
+
+    def _rows_with(self, columns: Sequence[str], lower: datetime, upper: datetime) -> DataFrame:
+        """The stored rows of a window; those that are kept anyway are not read again."""
+        kept, wanted = self.kept, self.stored_for(columns)
+        if kept is None or wanted is None or not {*wanted} <= {*kept.rows.columns}:
+            return self.rows_between(lower, upper)
+        if upper < kept.first or kept.last < lower:
+            return self.rows_between(lower, upper)
+        rows = self._where(kept.rows, max(lower, kept.first), min(upper, kept.last))
+        missing = [(lower, kept.first - _MICROSECOND), (kept.last + _MICROSECOND, upper)]
+        for first, last in missing:
+            if first <= last:
+                rows = rows.union(self.rows_between(first, last).select(*kept.rows.columns))
+        return rows
+
+    def _where(self, rows: DataFrame, lower: datetime, upper: datetime) -> DataFrame:
         stored_type = self.raw.schema[self.time_column].dataType
         time = F.col(self.time_column)
         if isinstance(stored_type, StringType):
@@ -81,7 +145,7 @@ class Source:
             first, last = literal(lower), literal(upper)
         else:
             first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
-        return self.raw.where((time >= first) & (time <= last))
+        return rows.where((time >= first) & (time <= last))
 
 
 def open_source(
@@ -99,10 +163,20 @@ def open_source(
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
     raw = _read(spark, source)
     if reshape is None:
-        return Source(raw, _adapted(raw), _malformed(raw), time_column)
+        return Source(raw, _adapted(raw), _stored(raw), _malformed(raw), time_column)
     own = reshape(raw)
-    stored = {field.name: _standard(field.name, field.dataType) for field in raw.schema.fields}
-    return Source(raw, {**stored, **own.columns}, own.malformed, time_column, own.notes)
+    as_stored = {f.name: partial(_standard, f.name, f.dataType) for f in raw.schema.fields}
+    adapted = MadeOnDemand({**as_stored, **_known(own.columns)})
+    malformed = MadeOnDemand(_known(own.malformed))
+    return Source(raw, adapted, None, malformed, time_column, own.notes)
+
+
+def _known(columns: Mapping[str, Column]) -> dict[str, Callable[[], Column]]:
+    return {name: partial(columns.__getitem__, name) for name in columns}
+
+
+def _null(entity: str) -> Column:
+    return F.lit(None).cast(_KNOWN_ENTITIES[entity].type)
 
 
 def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
@@ -179,29 +253,60 @@ def _family(type_name: str) -> str:
     return type_name
 
 
-def _adapted(raw: DataFrame) -> dict[str, Column]:
+def _adapted(raw: DataFrame) -> MadeOnDemand:
     types: dict[str, DataType] = {field.name: field.dataType for field in raw.schema.fields}
-    columns = {
-        name: _standard(name, found) for name, found in types.items() if name not in _KNOWN_ENTITIES
+    makers: dict[str, Callable[[], Column]] = {
+        name: partial(_standard, name, found)
+        for name, found in types.items()
+        if name not in _KNOWN_ENTITIES
     }
     for entity in ENTITY_COLUMNS:
-        versions = [
-            _entity(name, types[name], entity)
-            for name in types
-            if name == entity.name or _MINOR_VERSION.sub("", name) == entity.name
-        ]
+        versions = {name: types[name] for name in _versions(types, entity)}
+        _refuse_other_shapes(versions, entity)
         if versions:
-            columns[entity.name] = F.coalesce(*versions)
-    return columns
+            makers[entity.name] = partial(_entity_of_any_version, versions, entity)
+    return MadeOnDemand(makers)
 
 
-def _malformed(raw: DataFrame) -> dict[str, Column]:
+def _entity_of_any_version(versions: Mapping[str, DataType], entity: EntityColumn) -> Column:
+    return F.coalesce(*(_entity(name, found, entity) for name, found in versions.items()))
+
+
+def _refuse_other_shapes(versions: Mapping[str, DataType], entity: EntityColumn) -> None:
+    for name, found in versions.items():
+        element = found.elementType if isinstance(found, ArrayType) else found
+        if not isinstance(element, StructType) and not isinstance(found, StringType):
+            raise SourceError(
+                f"Column '{name}' has type {found.simpleString()}, expected {entity.type} or JSON "
+                "text."
+            )
+
+
+def _stored(raw: DataFrame) -> dict[str, tuple[str, ...]]:
+    found = {name: (name,) for name in raw.columns}
+    return found | {entity.name: _versions(raw.columns, entity) for entity in ENTITY_COLUMNS}
+
+
+def _versions(names: Iterable[str], entity: EntityColumn) -> tuple[str, ...]:
+    """The stored columns of an entity: one, or one for each minor version of its schema."""
+    return tuple(
+        name for name in names if name == entity.name or _MINOR_VERSION.sub("", name) == entity.name
+    )
+
+
+def _malformed(raw: DataFrame) -> MadeOnDemand:
     texts = {name for name, kind in raw.dtypes if kind == "string"}
-    return {
-        entity.name: F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
-        for entity in ENTITY_COLUMNS
-        if entity.name in texts
-    }
+    return MadeOnDemand(
+        {
+            entity.name: partial(_is_malformed, entity)
+            for entity in ENTITY_COLUMNS
+            if entity.name in texts
+        }
+    )
+
+
+def _is_malformed(entity: EntityColumn) -> Column:
+    return F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
 
 
 def _standard(name: str, found: DataType) -> Column:
@@ -220,12 +325,9 @@ def _entity(name: str, found: DataType, entity: EntityColumn) -> Column:
         structs, element = _parsed(column, entity), _json_struct(entity)
     elif isinstance(found, ArrayType) and isinstance(found.elementType, StructType):
         structs, element = column, found.elementType
-    elif isinstance(found, StructType):
-        structs, element = F.array(column), found
     else:
-        raise SourceError(
-            f"Column '{name}' has type {found.simpleString()}, expected {entity.type} or JSON text."
-        )
+        assert isinstance(found, StructType)
+        structs, element = F.array(column), found
     canonical = F.transform(structs, lambda item: _fields(item, element, entity))
     return canonical if entity.is_array else F.get(canonical, F.lit(0))
 

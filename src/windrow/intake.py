@@ -175,7 +175,7 @@ def _gather_events(
 ) -> Intake:
     """Every usable event of the sessions, each once, with the user of its session."""
     settings, base = ws.settings, ws.base
-    wanted = _event_columns(ws, source, event_columns)
+    wanted = columns_read(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
     malformed = Observation()
     keeps = None if base.keeps is None else base.keeps()
@@ -237,7 +237,7 @@ def _events_of_window(
 ) -> Intake:
     """Every usable event of the window, each once: the base of a package without sessions."""
     settings, base = ws.settings, ws.base
-    wanted = _event_columns(ws, source, event_columns)
+    wanted = columns_read(ws, source, event_columns)
     read, malformed = Observation(), Observation()
     floor = lifecycle.window_floor(limits, settings)
     scanned = this_run.scan(source, base, floor, limits.upper, wanted, malformed=malformed)
@@ -285,7 +285,7 @@ def _events_of_window(
     )
 
 
-def _event_columns(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
+def columns_read(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
     """What must be read of each event: no column that no model asks for."""
     needed = (*ws.base.columns(ws.settings), *ws.base.reads)
     made = ws.base.made

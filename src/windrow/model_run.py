@@ -71,6 +71,7 @@ class ModelRun:
             destination,
             columns,
             layout=self.ws.layout(member, columns),
+            is_rewritten=member.kind == "rebuilt",
         )
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -106,15 +106,7 @@ def make_plan(
     """State, limits and models of the next run over these models, or over `only` some of them."""
     tracked = tuple(name for member in models for name in member.tracked_names)
     positions = manifest.positions(ws.tables, ws.manifest)
-    settings = ws.settings
-    limits = run_limits(
-        positions,
-        tracked,
-        start_date=settings.start_date,
-        backfill_limit_days=settings.backfill_limit_days,
-        lookback_window_hours=settings.lookback_window_hours,
-        now=now,
-    )
+    limits = _limits(ws, positions, tracked, now)
     plan = Plan(
         package=ws.name,
         target=ws.target,
@@ -128,7 +120,27 @@ def make_plan(
         if limits.state is State.NEW_MODEL:
             raise ConfigError(f"packages.{ws.package.name}.start_date: {why_inverted(limits)}")
         return replace(plan, nothing_because=why_inverted(limits))
-    return plan if settings.compat else _over_gap(ws, source, plan)
+    return plan if ws.settings.compat else _over_gap(ws, source, plan)
+
+
+def next_limits(ws: Workspace, models: Sequence[Model], now: datetime) -> Limits:
+    """The limits of the next run over those of the models that do not lag; looks at no event."""
+    live, _ = parted(ws, models)
+    tracked = [name for member in live for name in member.tracked_names]
+    return _limits(ws, manifest.positions(ws.tables, ws.manifest), tracked, now)
+
+
+def _limits(
+    ws: Workspace, positions: Mapping[str, datetime], tracked: Sequence[str], now: datetime
+) -> Limits:
+    return run_limits(
+        positions,
+        tracked,
+        start_date=ws.settings.start_date,
+        backfill_limit_days=ws.settings.backfill_limit_days,
+        lookback_window_hours=ws.settings.lookback_window_hours,
+        now=now,
+    )
 
 
 def _over_gap(ws: Workspace, source: Source, plan: Plan) -> Plan:
@@ -198,7 +210,7 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
         time_column=ws.settings.session_timestamp,
         reshape=base.reshapes,
     )
-    source = source.with_nulls(base.may_lack)
+    source = replace(source.with_nulls(base.may_lack), kept=ws.kept_events)
     needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
     made = base.made
     for member in models:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,9 +33,12 @@ from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
 from windrow.rerun import RerunPlan, plan_rerun, rerun
 from windrow.run import RunResult
 from windrow.run_checks import CheckReport, check_last_run
+from windrow.selection import select as selected
+from windrow.selection import within
 from windrow.status import PackageStatus, package_status
 from windrow.steps import Listener
 from windrow.tables import Columns, open_tables
+from windrow.together import Chosen, PackageRuns, run_together
 from windrow.workspace import Workspace
 
 PACKAGES: Mapping[str, Package] = {
@@ -47,6 +50,15 @@ PACKAGES: Mapping[str, Package] = {
 }
 
 _FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A package that a command is about, and its part of the selection."""
+
+    package: str
+    select: str | None = None
+    exclude: str | None = None
 
 
 def _say_nothing(_: Any) -> None:
@@ -250,16 +262,62 @@ class Project:
         check: bool = False,
         listener: Listener = _say_nothing,
     ) -> list[RunResult]:
-        """Run again and again at one clock until nothing is left."""
-        return runs.run_until_caught_up(
-            self.workspace(package),
+        """Run again and again at one clock until nothing is left, or a model or check fails."""
+        done = run_together(
+            [Chosen(self.workspace(package), select, exclude)],
             now=_clock(now),
-            select=select,
-            exclude=exclude,
             full_refresh=full_refresh,
             refresh_manifests=refresh_manifests,
+            until_caught_up=True,
             check=check,
             listener=listener,
+        )
+        return done[package].runs
+
+    def choices(
+        self, packages: Sequence[str], select: str | None = None, exclude: str | None = None
+    ) -> list[Choice]:
+        """What a selection means for each package; those that it leaves nothing of are left out.
+
+        Every part of it must mean something in one of them.
+        """
+        models = {package: self.models(package) for package in packages}
+        selected([member for members in models.values() for member in members], select, exclude)
+        found = [
+            Choice(package, within(members, select) or None, within(members, exclude) or None)
+            for package, members in models.items()
+        ]
+        meant = [choice for choice in found if choice.select or not select]
+        if not meant:
+            raise UsageError(f"The selection '{select}' leaves no model.")
+        return meant
+
+    def run_all(
+        self,
+        choices: Sequence[Choice] | None = None,
+        *,
+        now: datetime | None = None,
+        full_refresh: bool = False,
+        refresh_manifests: bool = False,
+        until_caught_up: bool = False,
+        check: bool = False,
+        listener: Listener = _say_nothing,
+        begin: Callable[[str], None] = _say_nothing,
+    ) -> dict[str, PackageRuns]:
+        """Run all packages, or those chosen; events that several of them need are read once.
+
+        An error of one package does not keep the others from running, unless it is the only one.
+        """
+        meant = self.choices(self.package_names()) if choices is None else choices
+        return run_together(
+            [Chosen(self.workspace(it.package), it.select, it.exclude) for it in meant],
+            now=_clock(now),
+            full_refresh=full_refresh,
+            refresh_manifests=refresh_manifests,
+            until_caught_up=until_caught_up,
+            check=check,
+            listener=listener,
+            begin=begin,
         )
 
     def plan_rerun(

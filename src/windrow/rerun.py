@@ -26,6 +26,7 @@ from windrow.run import RunResult, begun, carry_out, leased
 from windrow.selection import downstream
 from windrow.selection import select as selected
 from windrow.steps import Listener, Step
+from windrow.upsert import refuse_other_keys
 from windrow.workspace import Workspace
 
 _SEARCHED_RUNS = 1000
@@ -61,6 +62,7 @@ def plan_rerun(
     """The steps of a re-run; writes nothing. Refuses where the tables could not come out right."""
     models = downstream(ws.models, selected(ws.meant_models, select))
     source = checked_source(ws, models)
+    refuse_other_keys(ws.tables, [ws.destination(m) for m in models if m.kind == "incremental"])
     first, last = _processed_window(ws, models, first, last)
     if not despite_missing_events:
         _refuse_missing_events(ws, source, first, last)

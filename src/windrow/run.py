@@ -370,32 +370,3 @@ def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
     read = [ws.model(name) for member in models for name in member.stored_parents]
     tables = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
     return ws.versions_of([*ws.protected, *tables])
-
-
-def run_until_caught_up(
-    ws: Workspace,
-    *,
-    now: datetime,
-    select: str | None = None,
-    exclude: str | None = None,
-    full_refresh: bool = False,
-    refresh_manifests: bool = False,
-    check: bool = False,
-    listener: Listener = lambda step: None,
-) -> list[RunResult]:
-    """Run again and again at the same clock until nothing is left, or a model or check fails."""
-    results: list[RunResult] = []
-    while True:
-        result = run(
-            ws,
-            now=now,
-            select=select,
-            exclude=exclude,
-            full_refresh=full_refresh and not results,
-            refresh_manifests=refresh_manifests and not results,
-            check=check,
-            listener=listener,
-        )
-        results.append(result)
-        if result.has_failed or result.is_caught_up:
-            return results

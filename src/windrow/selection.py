@@ -24,6 +24,25 @@ def select(models: Sequence[Model], chosen: str | None, excluded: str | None = N
     return [member for member in models if member.name in names]
 
 
+def within(models: Sequence[Model], expression: str | None) -> str:
+    """The parts of an expression that mean something among these models; empty when none does.
+
+    For an expression that is about several packages: each takes from it what it knows.
+    """
+    return " ".join(
+        part
+        for part in (expression or "").split()
+        if all(_names_any(models, term) for term in part.split(",") if term)
+    )
+
+
+def _names_any(models: Sequence[Model], term: str) -> bool:
+    try:
+        return bool(_term(models, term))
+    except UsageError:
+        return False
+
+
 def downstream(models: Sequence[Model], chosen: Sequence[Model]) -> list[Model]:
     """The chosen models and everything that reads them, in the order given."""
     names = {member.name for member in chosen}

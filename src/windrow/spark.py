@@ -167,6 +167,8 @@ def session_conf(
         "spark.app.name": app_name,
         "spark.master": master,
         "spark.ui.showConsoleProgress": "false",
+        # Else every call that makes a column asks the JVM three times more, for error messages.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
     if is_local(master):
         conf |= _local_conf(scratch)

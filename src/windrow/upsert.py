@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.days import DayRange, at_times, day_ranges, on_days
-from windrow.errors import TableError
+from windrow.errors import RefusedError, TableError
 from windrow.frames import settled
 from windrow.tables import DELETED, Columns, Layout, TableName, Tables
 
@@ -62,32 +62,65 @@ def prepare(
     columns: Columns,
     *,
     layout: Layout = _NO_LAYOUT,
+    is_rewritten: bool = False,
 ) -> None:
-    """Make sure that the table exists and has these columns."""
+    """Make sure that the table exists, with these columns and this key.
+
+    Types and the key can change only while the table has no rows, as after a full refresh, or with
+    `is_rewritten`: all rows are about to be written anew.
+    """
     table = destination.table
     if not tables.exists(table):
         tables.create(
             table,
             columns,
+            key=destination.key,
             partition_by=layout.partition_by,
             cluster_by=layout.cluster_by,
         )
         return
     stored = tables.columns(table)
-    changed = {
-        name: (stored[name], wanted)
-        for name, wanted in columns.items()
-        if name in stored and stored[name] != wanted
-    }
-    if changed:
-        name, (found, wanted) = next(iter(changed.items()))
-        raise TableError(
-            f"{table}: column '{name}' is stored as {found} but the model now makes {wanted}. "
-            "A column's type cannot change in place: rebuild the table with --full-refresh."
-        )
+    other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
+    key = tables.key(table)
+    is_other = bool(other_types) or _is_other_key(key, destination)
+    if is_other and not is_rewritten and not tables.read(table).isEmpty():
+        for name, wanted in other_types.items():
+            raise TableError(
+                f"{table}: column '{name}' is stored as {stored[name]} but the model now makes "
+                f"{wanted}. A column's type cannot change in place: rebuild the table with "
+                "--full-refresh."
+            )
+        raise TableError(_why_other_key(key, destination))
+    if other_types:
+        tables.retype(table, other_types)
+    if key != destination.key:
+        tables.set_key(table, destination.key)
     added = {name: kind for name, kind in columns.items() if name not in stored}
     if added:
         tables.add_columns(table, added)
+
+
+def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> None:
+    """Stop at a table whose rows were told apart by another key than its model has now."""
+    for destination in destinations:
+        table = destination.table
+        if destination.key and tables.exists(table):
+            key = tables.key(table)
+            if _is_other_key(key, destination):
+                raise RefusedError(_why_other_key(key, destination))
+
+
+def _is_other_key(stored: tuple[str, ...], destination: Destination) -> bool:
+    """True when the model's key has changed; its order means nothing."""
+    return bool(stored and destination.key) and set(stored) != set(destination.key)
+
+
+def _why_other_key(stored: tuple[str, ...], destination: Destination) -> str:
+    return (
+        f"{destination.table}: its rows are told apart by {', '.join(stored)}, but the model's key "
+        f"is now {', '.join(destination.key)}. Rows stored under the former key would not be found "
+        "again: rebuild the table with --full-refresh."
+    )
 
 
 def stored_rows(

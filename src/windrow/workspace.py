@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.base import SESSION_ID, Base
 from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
 from windrow.errors import ConfigError, did_you_mean
+from windrow.events import KeptRows
 from windrow.hooks import Hooks
 from windrow.ledger import Ledger
 from windrow.manifest import MANIFEST
@@ -46,6 +47,8 @@ class Workspace:
     """Event column -> the option that asks for it, of all these packages."""
     means: tuple[str, ...] = ()
     """The packages whose models a command is about; empty: all."""
+    kept_events: KeptRows | None = None
+    """Events that were read for another package of the same command."""
 
     @property
     def name(self) -> str:

@@ -38,6 +38,7 @@ from .values import (
     a_status,
     an_upkeep,
     at,
+    ran,
     some_checks,
 )
 
@@ -51,17 +52,18 @@ MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
 
 
 def test_a_run_document_has_exactly_its_documented_keys() -> None:
-    document = runs_document({"web": [a_result()]})
+    document = runs_document(ran(a_result()))
     assert document.keys() == {"packages"}
     (package,) = document["packages"]
-    assert package.keys() == {"package", "runs"}
+    assert package.keys() == {"package", "runs", "error"}
+    assert package["error"] is None
     (run,) = package["runs"]
     assert run.keys() == RUN_KEYS
     assert all(outcome.keys() == MODEL_KEYS for outcome in run["models"])
 
 
 def test_a_run_document_tells_state_window_and_rows() -> None:
-    (run,) = runs_document({"web": [a_result()]})["packages"][0]["runs"]
+    (run,) = runs_document(ran(a_result()))["packages"][0]["runs"]
     assert (run["state"], run["state_number"]) == ("standard", 4)
     assert run["lower_limit"] == "2024-03-05T18:00:00.000000Z"
     assert run["reached"] == "2024-03-06T23:00:00.000000Z"
@@ -74,14 +76,14 @@ def test_a_run_that_did_nothing_has_the_same_keys() -> None:
     nothing = replace(
         a_result(), run_id=None, plan=plan, outcome="nothing_to_do", models=(), counts=None
     )
-    (run,) = runs_document({"web": [nothing]})["packages"][0]["runs"]
+    (run,) = runs_document(ran(nothing))["packages"][0]["runs"]
     assert run.keys() == RUN_KEYS
     assert (run["run_id"], run["models"], run["counts"]) == (None, [], {})
     assert run["nothing_because"] == "there is no usable event."
 
 
 def test_a_failed_model_keeps_its_error() -> None:
-    (run,) = runs_document({"web": [a_failed_result()]})["packages"][0]["runs"]
+    (run,) = runs_document(ran(a_failed_result()))["packages"][0]["runs"]
     assert [outcome["error"] for outcome in run["models"]] == [
         "no such column [x]",
         "reads page_views, which failed",
@@ -89,7 +91,7 @@ def test_a_failed_model_keeps_its_error() -> None:
 
 
 def test_a_rejected_run_tells_its_checks() -> None:
-    (run,) = runs_document({"web": [a_rejected_result()]})["packages"][0]["runs"]
+    (run,) = runs_document(ran(a_rejected_result()))["packages"][0]["runs"]
     assert run.keys() == RUN_KEYS
     assert (run["outcome"], run["reached"]) == ("rejected", None)
     assert [check["outcome"] for check in run["checks"]] == ["warned", "failed", "passed"]
@@ -120,7 +122,7 @@ def test_a_plan_document_has_exactly_its_documented_keys() -> None:
 
 def test_what_is_done_beside_a_run_has_the_same_shape() -> None:
     lagging = replace(a_result(), plan=replace(a_plan(), models=MODELS[1:]), catch_up=None)
-    (run,) = runs_document({"web": [replace(a_result(), catch_up=lagging)]})["packages"][0]["runs"]
+    (run,) = runs_document(ran(replace(a_result(), catch_up=lagging)))["packages"][0]["runs"]
     assert run["catch_up"].keys() == RUN_KEYS
     plan = replace(a_plan(), models=MODELS[:1], catch_up=replace(a_plan(), models=MODELS[1:]))
     (document,) = plans_document([plan])["packages"]
@@ -256,7 +258,7 @@ def test_moments_are_utc_whatever_their_zone() -> None:
 
 def test_every_document_can_be_written_as_json() -> None:
     documents = [
-        runs_document({"web": [a_result(), a_failed_result()]}),
+        runs_document(ran(a_result(), a_failed_result())),
         plans_document([a_plan()]),
         statuses_document([replace(a_status(), lease=a_lease())]),
         models_document({"web": MODELS}),

@@ -41,6 +41,7 @@ from .values import (
     a_status,
     an_upkeep,
     at,
+    ran,
     some_checks,
 )
 
@@ -53,7 +54,7 @@ def shown(text: RenderableType) -> list[str]:
 
 
 def test_a_run_tells_what_it_took_in_left_out_and_how_far_it_came() -> None:
-    assert shown(runs_text({"web": [a_result()]})) == [
+    assert shown(runs_text(ran(a_result()))) == [
         "web: succeeded in 12.3 s (run 20240307T000000-ab12cd34)",
         "  Took in 2,010 events of 180 sessions.",
         "  Rows: page_views 1,200, users 80.",
@@ -64,33 +65,33 @@ def test_a_run_tells_what_it_took_in_left_out_and_how_far_it_came() -> None:
 
 
 def test_a_run_that_is_not_caught_up_says_how_to_go_on() -> None:
-    lines = shown(runs_text({"web": [replace(a_result(), is_caught_up=False)]}))
+    lines = shown(runs_text(ran(replace(a_result(), is_caught_up=False))))
     assert lines[-1] == "  More is left: run again or use --until-caught-up."
 
 
 def test_a_run_without_anything_new_says_since_when() -> None:
-    lines = shown(runs_text({"web": [replace(a_result(), reached=at(6))]}))
+    lines = shown(runs_text(ran(replace(a_result(), reached=at(6)))))
     assert "  There was no event after 2024-03-06 00:00:00, where the last run had ended." in lines
 
 
 def test_a_run_that_did_nothing_says_why() -> None:
     plan = replace(a_plan(), nothing_because="start_date is in the future.")
     nothing = replace(a_result(), run_id=None, plan=plan, outcome="nothing_to_do")
-    assert shown(runs_text({"web": [nothing]})) == [
+    assert shown(runs_text(ran(nothing))) == [
         "web: nothing to do",
         "  Why: start_date is in the future.",
     ]
 
 
 def test_a_failed_run_names_the_model_and_shows_brackets_in_its_error() -> None:
-    lines = shown(runs_text({"web": [a_failed_result()]}))
+    lines = shown(runs_text(ran(a_failed_result())))
     assert lines[0].startswith("web: failed in")
     assert "  page_views failed: no such column [x]" in lines
     assert "  users skipped: reads page_views, which failed" in lines
 
 
 def test_a_rejected_run_shows_what_failed_and_that_nothing_was_kept() -> None:
-    lines = shown(runs_text({"web": [a_rejected_result()]}))
+    lines = shown(runs_text(ran(a_rejected_result())))
     assert lines[0] == "web: rejected in 12.3 s (run 20240307T000000-ab12cd34)"
     assert lines[-6:] == [
         "  ✗ snowplow_web_page_views unique(page_view_id): 1 failure (error)",
@@ -113,7 +114,7 @@ def test_a_test_tells_failures_or_only_how_many_passed() -> None:
 
 
 def test_a_run_that_undid_a_killed_one_says_so() -> None:
-    lines = shown(runs_text({"web": [replace(a_result(), undone=("20240306T000000-dead",))]}))
+    lines = shown(runs_text(ran(replace(a_result(), undone=("20240306T000000-dead",)))))
     assert lines[1] == "  Run 20240306T000000-dead had been killed half-way and was undone first."
 
 
@@ -255,7 +256,7 @@ def test_the_ways_back_say_what_they_change_and_whether_they_did() -> None:
 
 
 def test_a_catch_up_is_told_below_its_run() -> None:
-    text = shown(runs_text({"web": [replace(a_result(), catch_up=a_failed_result())]}))
+    text = shown(runs_text(ran(replace(a_result(), catch_up=a_failed_result()))))
     assert any(line.startswith("web, catching up: failed") for line in text)
     plan = replace(a_plan(), catch_up=replace(a_plan(), models=MODELS[1:]))
     assert "  Beside that, for models that lag behind:" in shown(plans_text([plan]))

@@ -18,6 +18,7 @@ from windrow.rerun import RerunPlan
 from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.tables import Compaction, Expiry, Layout, TableName
+from windrow.together import PackageRuns
 
 
 @model(key="page_view_id", date="start_tstamp")
@@ -201,3 +202,8 @@ def an_upkeep() -> Upkeep:
             ),
         ),
     )
+
+
+def ran(*results: RunResult) -> dict[str, PackageRuns]:
+    """What a command did that ran web."""
+    return {"web": PackageRuns(list(results))}

@@ -22,10 +22,10 @@ from pyspark.sql import SparkSession
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from windrow.cli.values import parsed_vars
+from windrow.cli.values import joined, parsed_vars
 from windrow.config import find_project
 from windrow.errors import ConfigError, UsageError, WindrowError
-from windrow.project import Project
+from windrow.project import Choice, Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
 from windrow.steps import Step
@@ -92,10 +92,13 @@ class Call:
         else:
             self.console.print(text)
 
+    def say_error(self, message: str, heading: str = "Error: ") -> None:
+        """Show an error to a person."""
+        self.errors.print(Text().append(heading, "bold red").append(message), soft_wrap=True)
+
     def complain(self, kind: str, message: str, exit_code: int, heading: str = "Error: ") -> int:
         """Say why the command stops."""
-        text = Text().append(heading, "bold red").append(message)
-        self.errors.print(text, soft_wrap=True)
+        self.say_error(message, heading)
         if self.json:
             document = error_document(kind, message, exit_code)
             self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
@@ -136,6 +139,17 @@ class ProjectCall(Call):
                 "windrow.yml enables no package. Write one below `packages:`, such as `web: {}`."
             )
         return packages
+
+    def choices(
+        self,
+        project: Project,
+        package: str | None,
+        select: list[str] | None,
+        exclude: list[str] | None = None,
+    ) -> list[Choice]:
+        """The packages that the call means with its selection, before Spark takes its time."""
+        packages = self.packages(project, package)
+        return project.choices(packages, joined(select), joined(exclude))
 
     def start_spark(self, project: Project) -> None:
         """Start the project's Spark and show that this takes a while."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from windrow import doctor as examination
 from windrow.cli.call import ProjectCall
-from windrow.cli.runs import Exclude, Now, Package, Select, check_selection
-from windrow.cli.values import joined, parsed_now
+from windrow.cli.runs import Exclude, Now, Package, Select
+from windrow.cli.values import parsed_now
 from windrow.report.checks import reports_document, reports_text
 from windrow.report.documents import checks_document, models_document, statuses_document
 from windrow.report.text import check_text, models_text, statuses_text
@@ -18,13 +18,10 @@ def check(
 ) -> int:
     """Check the rows that the last run wrote: keys, nulls, values. Writes nothing."""
     project = call.project()
-    packages = call.packages(project, package)
-    check_selection(project, packages, select, exclude)
+    choices = call.choices(project, package, select, exclude)
     call.start_spark(project)
     call.progress(Step("checks", "started", detail="Looking at the rows of the last run"))
-    reports = [
-        project.test(name, select=joined(select), exclude=joined(exclude)) for name in packages
-    ]
+    reports = [project.test(it.package, select=it.select, exclude=it.exclude) for it in choices]
     call.report(reports_document(reports), reports_text(reports))
     return int(any(report.has_failed for report in reports))
 
@@ -47,8 +44,8 @@ def ls(
     """List the models in the order in which they run. Starts no Spark."""
     project = call.project()
     models = {
-        name: selected(project.models(name), joined(select), joined(exclude))
-        for name in call.packages(project, package)
+        it.package: selected(project.models(it.package), it.select, it.exclude)
+        for it in call.choices(project, package, select, exclude)
     }
     call.report(models_document(models), models_text(models))
     return 0

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from windrow.cli.call import ProjectCall, RunCall
-from windrow.cli.runs import Now, Package, Select, check_selection
-from windrow.cli.values import joined, parsed_now, parsed_time
+from windrow.cli.runs import Now, Package, Select
+from windrow.cli.values import parsed_now, parsed_time
 from windrow.errors import UsageError
 from windrow.report.documents import (
     rerun_document,
@@ -55,18 +55,18 @@ def rerun(
     clock, begin = parsed_now(now), parsed_time("--from", first)
     end = None if last is None else parsed_time("--to", last)
     project = call.project()
-    packages = call.packages(project, package)
-    check_selection(project, packages, select, None)
+    choices = call.choices(project, package, select)
     call.start_spark(project)
     plans: list[RerunPlan] = []
     results: dict[str, Sequence[RunResult]] = {}
-    for name in packages:
+    for choice in choices:
+        name = choice.package
         plan = project.plan_rerun(
             name,
             first=begin,
             last=end,
             now=clock,
-            select=joined(select),
+            select=choice.select,
             restart=restart,
             despite_missing_events=despite_missing_events,
         )
@@ -135,17 +135,16 @@ def maintain(
     if delete and dry_run:
         raise UsageError("--delete and --dry-run ask for opposite things. Use one of them.")
     project = call.project()
-    packages = call.packages(project, package)
-    check_selection(project, packages, select, None)
+    choices = call.choices(project, package, select)
     call.start_spark(project)
     upkeeps = []
-    for name in packages:
-        call.progress.begin(name, title(name, project.target.name))
+    for choice in choices:
+        call.progress.begin(choice.package, title(choice.package, project.target.name))
         upkeeps.append(
             project.maintain(
-                name,
+                choice.package,
                 retention_days=retention_days,
-                select=joined(select),
+                select=choice.select,
                 delete=delete,
                 dry_run=dry_run,
                 listener=call.progress,

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from windrow.cli.call import ProjectCall, RunCall
-from windrow.cli.values import joined, parsed_now
-from windrow.plan import Plan
-from windrow.project import Project
+from windrow.cli.values import parsed_now
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
-from windrow.run import RunResult
-from windrow.selection import select as selected
 
 Package = Annotated[
     str | None, typer.Option(help="The package; by default all that windrow.yml enables.")
@@ -54,34 +49,23 @@ def run(
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
     project = call.project()
-    packages = call.packages(project, package)
-    check_selection(project, packages, select, exclude)
+    choices = call.choices(project, package, select, exclude)
     call.start_spark(project)
-    results: dict[str, Sequence[RunResult]] = {}
-    for name in packages:
-        call.progress.begin(name, title(name, project.target.name))
-        results[name] = _runs(
-            call,
-            project,
-            name,
-            until_caught_up,
-            now=clock,
-            select=joined(select),
-            exclude=joined(exclude),
-            full_refresh=full_refresh,
-            refresh_manifests=refresh_manifests,
-            check=check,
-        )
-    call.report(runs_document(results), runs_text(results))
-    return int(any(result.has_failed for runs in results.values() for result in runs))
-
-
-def _runs(
-    call: RunCall, project: Project, package: str, until_caught_up: bool, **options: Any
-) -> Sequence[RunResult]:
-    if until_caught_up:
-        return project.run_until_caught_up(package, listener=call.progress, **options)
-    return [project.run(package, listener=call.progress, **options)]
+    done = project.run_all(
+        choices,
+        now=clock,
+        full_refresh=full_refresh,
+        refresh_manifests=refresh_manifests,
+        until_caught_up=until_caught_up,
+        check=check,
+        listener=call.progress,
+        begin=lambda name: call.progress.begin(name, title(name, project.target.name)),
+    )
+    call.report(runs_document(done), runs_text(done))
+    for name, runs in done.items():
+        if runs.error is not None:
+            call.say_error(f"{name}: {runs.error}")
+    return max(runs.exit_code for runs in done.values())
 
 
 def plan(
@@ -94,20 +78,10 @@ def plan(
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
     clock = parsed_now(now)
     project = call.project()
-    packages = call.packages(project, package)
-    check_selection(project, packages, select, exclude)
+    choices = call.choices(project, package, select, exclude)
     call.start_spark(project)
-    plans: list[Plan] = [
-        project.plan(name, now=clock, select=joined(select), exclude=joined(exclude))
-        for name in packages
+    plans = [
+        project.plan(it.package, now=clock, select=it.select, exclude=it.exclude) for it in choices
     ]
     call.report(plans_document(plans), plans_text(plans))
     return 0
-
-
-def check_selection(
-    project: Project, packages: list[str], select: list[str] | None, exclude: list[str] | None
-) -> None:
-    """Find a mistake in the selection before Spark starts, which takes a while."""
-    for name in packages:
-        selected(project.models(name), joined(select), joined(exclude))

@@ -19,18 +19,25 @@ from windrow.run import RunResult
 from windrow.status import PackageStatus
 from windrow.steps import Step
 from windrow.tables import Layout
+from windrow.together import PackageRuns
 
 Document = dict[str, Any]
 
 _NOT_FRAMES = ("settings", "now", "hooks", "reference", "gathered")
 
 
-def runs_document(results: Mapping[str, Sequence[RunResult]]) -> Document:
+def runs_document(done: Mapping[str, PackageRuns]) -> Document:
     """What `windrow run --json` prints: the runs of each package."""
     return {
         "packages": [
-            {"package": package, "runs": [run_document(result) for result in runs]}
-            for package, runs in results.items()
+            {
+                "package": package,
+                "runs": [run_document(result) for result in it.runs],
+                "error": None
+                if it.error is None
+                else error_document(type(it.error).__name__, str(it.error), it.exit_code)["error"],
+            }
+            for package, it in done.items()
         ]
     }
 

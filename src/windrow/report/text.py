@@ -21,6 +21,7 @@ from windrow.report.check_lines import check_lines
 from windrow.report.documents import inputs_of
 from windrow.run import RunResult
 from windrow.status import PackageStatus
+from windrow.together import PackageRuns
 
 _LEFT_OUT = {
     "window_without_session": "without a session id",
@@ -47,11 +48,9 @@ def title(package: str, target: str) -> str:
 # --- runs ------------------------------------------------------------------------------------
 
 
-def runs_text(results: Mapping[str, Sequence[RunResult]]) -> RenderableType:
+def runs_text(done: Mapping[str, PackageRuns]) -> RenderableType:
     """What the runs of each package did, after they ended."""
-    return Group(
-        *(run_text(package, result) for package, runs in results.items() for result in runs)
-    )
+    return Group(*(run_text(package, result) for package, it in done.items() for result in it.runs))
 
 
 def run_text(package: str, result: RunResult) -> RenderableType:

@@ -116,14 +116,27 @@ class Tables(Protocol):
         table: TableName,
         columns: Columns,
         *,
+        key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         cluster_by: Sequence[str] = (),
     ) -> None:
         """Create an empty table unless it exists; the columns' rules become their comments."""
         ...
 
+    def key(self, table: TableName) -> tuple[str, ...]:
+        """The columns that tell rows apart, as the table was told; empty when it was not."""
+        ...
+
+    def set_key(self, table: TableName, key: Sequence[str]) -> None:
+        """Note in the table which columns tell its rows apart."""
+        ...
+
     def add_columns(self, table: TableName, columns: Columns) -> None:
         """Append columns, with comments, to the table; in the rows stored before they are null."""
+        ...
+
+    def retype(self, table: TableName, columns: Columns) -> None:
+        """Give columns of a table without rows other types, in one commit or none."""
         ...
 
     def append(self, table: TableName, rows: DataFrame) -> None:

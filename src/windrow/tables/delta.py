@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
 
 from windrow.tables import sql
 from windrow.tables.base import (
@@ -52,7 +53,9 @@ class DeltaTables(SqlTables):
             names = sql.quoted(self.place.catalog), sql.quoted(schema)
             self.spark.sql(f"create schema if not exists {'.'.join(names)}")
 
-    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
+    def statements_to_create(
+        self, table: TableName, columns: Columns, layout: Layout, properties: Mapping[str, str]
+    ) -> list[str]:
         indexed = indexed_columns(columns, layout)
         return [
             sql.create_table(
@@ -61,7 +64,7 @@ class DeltaTables(SqlTables):
                 using=self.format,
                 partition_by=keys_sql(layout.partition_by),
                 cluster_by=keys_sql(layout.cluster_by),
-                properties={STATISTICS: ",".join(indexed)} if indexed else {},
+                properties={**properties, **({STATISTICS: ",".join(indexed)} if indexed else {})},
             )
         ]
 
@@ -103,6 +106,20 @@ class DeltaTables(SqlTables):
         with refusals(table, "restore"):
             text = f"restore table {self.identifier(table)} to version as of"
             self.spark.sql(f"{text} {number(table, version)}")
+
+    def retype(self, table: TableName, columns: Columns) -> None:
+        stored = self.read(table).limit(0)
+        noted = {field.name: field.metadata for field in stored.schema.fields}
+        retyped = stored.select(
+            *(
+                F.col(sql.quoted(n)).cast(columns.get(n, t)).alias(n, metadata=noted[n])
+                for n, t in stored.dtypes
+            )
+        )
+        detail = self._detail(table)
+        writer = retyped.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        with refusals(table, "change the columns of"):
+            writer.partitionBy(*detail["partitionColumns"]).save(detail["location"])
 
     def drop(self, table: TableName) -> None:
         """Remove the table if it exists.
@@ -266,6 +283,7 @@ def lineage(commits: Iterable[Row]) -> Iterator[Row]:
             limit = int(parameters["version"])
         elif (
             parameters.get("mode") == "Overwrite"
+            and parameters.get("canOverwriteSchema") != "true"
             and commit["operationMetrics"].get("numOutputRows") == "0"
         ):
             return

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pyspark.sql import Row, SparkSession
 
+from windrow.column_rules import column
 from windrow.tables import sql
 from windrow.tables.base import Columns, Commit, Compaction, Expiry, Layout, TableName
 from windrow.tables.layout import keys_sql
@@ -37,13 +38,15 @@ class IcebergTables(SqlTables):
         names = sql.quoted(self.catalog), sql.quoted(schema)
         self.spark.sql(f"create schema if not exists {'.'.join(names)}")
 
-    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
+    def statements_to_create(
+        self, table: TableName, columns: Columns, layout: Layout, properties: Mapping[str, str]
+    ) -> list[str]:
         text = sql.create_table(
             self.identifier(table),
             columns,
             using=self.format,
             partition_by=keys_sql(layout.partition_by),
-            properties={"format-version": "2"},
+            properties={**properties, "format-version": "2"},
         )
         return [text, *(self._order_writes(table, layout) if layout.cluster_by else ())]
 
@@ -71,10 +74,20 @@ class IcebergTables(SqlTables):
         return [_commit(row) for row in lineage(snapshots)]
 
     def restore(self, table: TableName, version: str | None) -> None:
-        """Take the rows back; columns added since then stay, and no commit is made for it."""
+        """Take the rows back; columns added since then stay, and no commit is made for it.
+
+        Unless columns have other types now: then the rows of that version are written anew.
+        """
         if version is None:
             # A DELETE would not carry whose commit it is.
             self.overwrite(table, self.read(table).limit(0))
+            return
+        old = self.frame(table, version, "restore")
+        now = self.columns(table)
+        if retyped := {name: kind for name, kind in old.dtypes if now.get(name, kind) != kind}:
+            self.restore(table, None)
+            self.retype(table, retyped)
+            self.overwrite(table, old)
             return
         name = f"{sql.quoted(table.schema)}.{sql.quoted(table.name)}"
         with refusals(table, "restore"):
@@ -83,6 +96,21 @@ class IcebergTables(SqlTables):
                 f"call {sql.quoted(self.catalog)}.system.set_current_snapshot("
                 f"table => {sql.literal(name)}, snapshot_id => {number(table, version)})"
             )
+
+    def retype(self, table: TableName, columns: Columns) -> None:
+        """Make the columns anew where they were: Iceberg widens types, and no more."""
+        stored = self.read(table).schema
+        alter = f"alter table {self.identifier(table)}"
+        with refusals(table, "change the columns of"):
+            for place, field in enumerate(stored.fields):
+                if field.name not in columns:
+                    continue
+                name = sql.quoted(field.name)
+                self.spark.sql(f"{alter} drop column {name}")
+                made = column(columns[field.name], field.metadata.get("comment", ""))
+                self.spark.sql(sql.add_columns(self.identifier(table), {field.name: made}))
+                before = f"after {sql.quoted(stored.fields[place - 1].name)}" if place else "first"
+                self.spark.sql(f"{alter} alter column {name} {before}")
 
     def drop(self, table: TableName) -> None:
         """Remove the table and its files if it exists."""
@@ -94,8 +122,7 @@ class IcebergTables(SqlTables):
     def layout(self, table: TableName) -> Layout:
         with refusals(table, "look at"):
             described = self.spark.sql(f"describe table {self.identifier(table)}").collect()
-            properties = self.spark.sql(f"show tblproperties {self.identifier(table)}").collect()
-        order = next((row["value"] for row in properties if row["key"] == "sort-order"), "")
+        order = self.properties(table).get("sort-order", "")
         return Layout(tuple(sorted(described_partitions(described))), tuple(ordered_columns(order)))
 
     def change_layout(self, table: TableName, layout: Layout) -> None:

@@ -28,6 +28,9 @@ from windrow.tables.base import (
 from windrow.tables.place import Place
 from windrow.tables.refusals import REFUSALS, is_missing, refusals
 
+KEY = "windrow.key"
+"""The table property that names the columns of the key."""
+
 
 class SqlTables(ABC):
     """Tables that Spark SQL reaches under a name; a format says how it names and tags them."""
@@ -68,6 +71,9 @@ class SqlTables(ABC):
     def change_layout(self, table: TableName, layout: Layout) -> None: ...
 
     @abstractmethod
+    def retype(self, table: TableName, columns: Columns) -> None: ...
+
+    @abstractmethod
     def compact(self, table: TableName) -> Compaction: ...
 
     @abstractmethod
@@ -88,10 +94,14 @@ class SqlTables(ABC):
         return {field.name: field.dataType.simpleString() for field in fields}
 
     def read(self, table: TableName, *, version: str | None = None) -> DataFrame:
+        return self.frame(table, version, "read")
+
+    def frame(self, table: TableName, version: str | None, doing: str) -> DataFrame:
+        """The table's rows, for an operation that a refusal shall name."""
         reader = self.spark.read
         if version is not None:
             reader = reader.option("versionAsOf", number(table, version))
-        with refusals(table, "read"):
+        with refusals(table, doing):
             rows = reader.table(self.identifier(table))
             # A Spark Connect client only looks for the table when asked for its schema.
             _ = rows.schema
@@ -102,16 +112,18 @@ class SqlTables(ABC):
         table: TableName,
         columns: Columns,
         *,
+        key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         cluster_by: Sequence[str] = (),
     ) -> None:
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
+        properties = {KEY: ",".join(key)} if key else {}
         try:
             with refusals(table, "create"):
                 self.create_schema(table.schema)
-                for text in self.statements_to_create(table, columns, layout):
+                for text in self.statements_to_create(table, columns, layout, properties):
                     self.spark.sql(text)
         except TableError:
             # Whoever created it in the meantime did what was asked for.
@@ -119,12 +131,28 @@ class SqlTables(ABC):
                 raise
 
     @abstractmethod
-    def statements_to_create(self, table: TableName, columns: Columns, layout: Layout) -> list[str]:
-        """The SQL that makes the empty table with its layout and the format's own properties."""
+    def statements_to_create(
+        self, table: TableName, columns: Columns, layout: Layout, properties: Mapping[str, str]
+    ) -> list[str]:
+        """The SQL that makes the empty table, with the format's own properties beside these."""
 
     @abstractmethod
     def create_schema(self, schema: str) -> None:
         """Create the schema unless it exists."""
+
+    def key(self, table: TableName) -> tuple[str, ...]:
+        return tuple(name for name in self.properties(table).get(KEY, "").split(",") if name)
+
+    def set_key(self, table: TableName, key: Sequence[str]) -> None:
+        with refusals(table, "alter"):
+            pair = f"{sql.literal(KEY)} = {sql.literal(','.join(key))}"
+            self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pair})")
+
+    def properties(self, table: TableName) -> dict[str, str]:
+        """The table's properties, ours and the format's."""
+        with refusals(table, "look at"):
+            rows = self.spark.sql(f"show tblproperties {self.identifier(table)}").collect()
+        return {row["key"]: row["value"] for row in rows}
 
     def add_columns(self, table: TableName, columns: Columns) -> None:
         with refusals(table, "add columns to"):

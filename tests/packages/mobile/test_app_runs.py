@@ -15,11 +15,29 @@ from windrow import Project, SourceError
 from windrow.cli import main
 from windrow.event_columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
 
+OWN_COLUMNS = {
+    "screen_views": [{"sql": "upper(screen_view_name) || '!'", "alias": "shouted"}, "event"],
+    "sessions": [{"sql": "event_id", "alias": "first_event"}],
+    "users": [{"sql": "session_id", "alias": "first_session"}],
+}
+OWN_TOTALS = {
+    "sessions": [{"type": "count", "alias": "steps"}],
+    "users": [{"type": "sum", "field": "steps", "alias": "all_steps"}],
+}
+
 
 def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     spark: SparkSession, tmp_path: Path
 ):
-    app = App(spark, tmp_path, app_id=["shop"], platform=["mob", "srv"], days_late_allowed=-1)
+    app = App(
+        spark,
+        tmp_path,
+        app_id=["shop"],
+        platform=["mob", "srv"],
+        days_late_allowed=-1,
+        passthrough=OWN_COLUMNS,
+        aggregations=OWN_TOTALS,
+    )
     app.arrive(
         app_event("e1", "s1", "2024-01-02 10:00", screen="a", device="d1"),
         app_event("e2", "s1", "2024-01-02 10:01", screen="b", delay=timedelta(days=9), device="d1"),
@@ -63,6 +81,15 @@ def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     assert app.rows("users", "device_user_id", "sessions", "screen_views") == [
         ("d1", 2, 3),
         ("d5", 1, 4),
+    ]
+    assert app.rows("screen_views", "screen_view_id", "shouted", "event")[:2] == [
+        ("a", "A!", "unstruct"),
+        ("b", "B!", "unstruct"),
+    ]
+    assert app.rows("sessions", "session_id", "first_event", "steps")[0] == ("s1", "e2", 2)
+    assert app.rows("users", "device_user_id", "first_session", "all_steps") == [
+        ("d1", "s1", 3),
+        ("d5", "s5", 4),
     ]
 
 

@@ -16,6 +16,7 @@ from windrow.column_rules import column, rule_of
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.event_columns import APPLICATION_ERROR
+from windrow.extras import Extras
 from windrow.model import model
 from windrow.packages.mobile.event_fields import (
     APP,
@@ -61,6 +62,7 @@ def columns(settings: MobileSettings) -> Columns:
     date="derived_tstamp",
     columns=columns,
     replaces="session_id",
+    extras=Extras("events", by=("event_id", "session_id"), first=("event_id",)),
     steps=("app_errors_this_run",),
     reads=(*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
     checks=(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
@@ -16,6 +16,7 @@ from windrow.checks import NotNull, OneValuePer, Unique
 from windrow.column_rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
+from windrow.extras import Extras
 from windrow.model import model
 from windrow.packages.mobile.event_fields import (
     APP,
@@ -53,11 +54,17 @@ COLUMNS: Columns = {
 }
 
 
+def _is_shown() -> Column:
+    """True for an event that is a screen view and says of which screen."""
+    return (F.col("event_name") == "screen_view") & F.col("screen_view_id").isNotNull()
+
+
 @model(
     key="screen_view_id",
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="session_id",
+    extras=Extras("events", by=("screen_view_id", "session_id"), first=EARLIEST, of=_is_shown),
     steps=("screen_views_this_run",),
     reads=read_for("event_name", *COLUMNS),
     checks=(
@@ -73,9 +80,7 @@ def screen_views(
     events: DataFrame, nearby: DataFrame, settings: MobileSettings, now: datetime
 ) -> DataFrame:
     """One row per screen view: what was shown, what before it, on which device and where."""
-    has_id = F.col("screen_view_id").isNotNull()
-    shown = events.where((F.col("event_name") == "screen_view") & has_id)
-    views = first_of_each(shown, "screen_view_id", EARLIEST)
+    views = first_of_each(events.where(_is_shown()), "screen_view_id", EARLIEST)
     if not settings.compat:
         views = not_had_before(views, nearby, "screen_view_id", EARLIEST)
 

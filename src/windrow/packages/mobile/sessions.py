@@ -16,6 +16,7 @@ from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import MobileSettings
 from windrow.event_columns import APPLICATION_ERROR
+from windrow.extras import Extras
 from windrow.hooks import Hooks
 from windrow.model import model, stored
 from windrow.packages.mobile.devices import known_device
@@ -137,6 +138,7 @@ def stitched_older_sessions(
     date="start_tstamp",
     columns=COLUMNS,
     replaces="session_id",
+    extras=Extras("events", by=("session_id",), first=EARLIEST),
     steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
     reads=_reads,
     checks=(

@@ -17,6 +17,7 @@ from windrow.checks import NotNull
 from windrow.column_rules import column, noted
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
+from windrow.extras import Extras
 from windrow.model import model, stored
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import (
@@ -88,6 +89,9 @@ _AS_FIRST = (
     date="start_tstamp",
     columns=COLUMNS,
     replaces="device_user_id",
+    extras=Extras(
+        "sessions_of_users", by=("device_user_id",), first=("start_tstamp", "session_id")
+    ),
     steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
     checks=(
         NotNull(("sessions", "active_days")),
