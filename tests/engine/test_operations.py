@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from test_splits import END, loaded
 
 from random_runs import few_examples
-from website import Site, at, contents, event, rows
+from website import ONLY_PAGE_VIEWS, Site, at, contents, event, rows
 from windrow import LockedError, RefusedError, State, UsageError
 from windrow.ledger import Holder, Ledger
 from windrow.run import run
@@ -87,6 +87,7 @@ def test_a_session_changes_its_user_while_users_do_not_run(spark: SparkSession, 
     assert site.rows("users", "domain_userid") == [("early",)]
 
 
+@pytest.mark.slow
 def test_a_past_window_is_processed_again_beside_live_progress(
     spark: SparkSession, tmp_path: Path, week: Site
 ):
@@ -187,7 +188,7 @@ def test_a_new_model_is_back_filled_while_the_others_go_on(spark: SparkSession, 
 
 @pytest.mark.parametrize("format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_rolling_back_and_unlocking(spark: SparkSession, tmp_path: Path, format: str):
-    site = Site(spark, tmp_path, format=format)
+    site = Site(spark, tmp_path, format=format, **ONLY_PAGE_VIEWS)
     site.arrive(
         event("e1", "s1", "2024-01-01 10:00", page="p1", user_id="anna"),
         event("e2", "s2", "2024-01-02 10:00", page="p2"),
@@ -302,7 +303,7 @@ def crash(site: Site, now, plan: random.Random) -> None:
 def test_a_full_refresh_that_is_interrupted_leaves_all_as_it_was(
     spark: SparkSession, tmp_path: Path
 ):
-    site = Site(spark, tmp_path)
+    site = Site(spark, tmp_path, **ONLY_PAGE_VIEWS)
     site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1", user_id="anna"))
     site.run("2024-01-02 00:00")
     before = (contents(site), positions(site))

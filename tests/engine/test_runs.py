@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from website import Site, at, event
+from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import LockedError, RefusedError, SourceError, State
 from windrow.ledger import Holder, Ledger
 from windrow.run import run
@@ -31,6 +31,11 @@ def after_broken(broken):
 @pytest.fixture
 def site(spark: SparkSession, tmp_path: Path) -> Site:
     return Site(spark, tmp_path)
+
+
+@pytest.fixture
+def pages(spark: SparkSession, tmp_path: Path) -> Site:
+    return Site(spark, tmp_path, **ONLY_PAGE_VIEWS)
 
 
 def test_a_late_loaded_event_moves_its_session_without_leaving_a_second_row(site: Site):
@@ -72,7 +77,7 @@ def test_a_login_stitches_the_sessions_before_it(site: Site):
 
 
 def test_a_gap_longer_than_the_backfill_limit_is_skipped(spark: SparkSession, tmp_path: Path):
-    site = Site(spark, tmp_path, backfill_limit_days=2)
+    site = Site(spark, tmp_path, backfill_limit_days=2, **ONLY_PAGE_VIEWS)
     site.arrive(
         event("e1", "s1", "2024-01-01 10:00", page="p1"),
         event("e2", "s2", "2024-02-01 10:00", page="p2"),
@@ -103,15 +108,15 @@ def test_a_failing_model_holds_back_only_what_reads_it(site: Site):
     assert plan.catch_up.limits.state is State.NEW_MODEL
 
 
-def test_a_second_run_is_refused_and_told_who_runs(site: Site):
-    site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
-    site.run("2024-01-03 00:00")
-    ws = site.workspace
-    other = Ledger(site.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
+def test_a_second_run_is_refused_and_told_who_runs(pages: Site):
+    pages.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
+    pages.run("2024-01-03 00:00")
+    ws = pages.workspace
+    other = Ledger(pages.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
     lease = other.take("web", "20240103T000000-aaaa", None, ["m"], minutes=5)
     assert ws.ledger.is_held(lease)
     with pytest.raises(LockedError, match="process 7 on elsewhere"):
-        site.run("2024-01-04 00:00")
+        pages.run("2024-01-04 00:00")
 
 
 class PulledPlugError(BaseException):
@@ -179,7 +184,7 @@ def killed_after(site: Site, step: str, now: str) -> None:
 def test_full_refresh_starts_over_in_dev_and_is_refused_elsewhere(
     spark: SparkSession, tmp_path: Path
 ):
-    site = Site(spark, tmp_path, target="prod")
+    site = Site(spark, tmp_path, target="prod", **ONLY_PAGE_VIEWS)
     site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
     site.run("2024-01-03 00:00")
     with pytest.raises(RefusedError, match="allow_refresh"):
@@ -189,16 +194,16 @@ def test_full_refresh_starts_over_in_dev_and_is_refused_elsewhere(
     assert site.rows("page_views", "page_view_id") == [("p1",)]
 
 
-def test_looking_writes_nothing(site: Site):
-    site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
-    site.project().plan("web")
-    site.project().status("web")
-    assert not (site.folder / "warehouse").exists()
-    site.run("2024-01-03 00:00")
-    before = {path: path.stat().st_mtime_ns for path in (site.folder / "warehouse").rglob("*")}
-    site.project().plan("web")
-    site.project().status("web")
-    after = {path: path.stat().st_mtime_ns for path in (site.folder / "warehouse").rglob("*")}
+def test_looking_writes_nothing(pages: Site):
+    pages.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
+    pages.project().plan("web")
+    pages.project().status("web")
+    assert not (pages.folder / "warehouse").exists()
+    pages.run("2024-01-03 00:00")
+    before = {path: path.stat().st_mtime_ns for path in (pages.folder / "warehouse").rglob("*")}
+    pages.project().plan("web")
+    pages.project().status("web")
+    after = {path: path.stat().st_mtime_ns for path in (pages.folder / "warehouse").rglob("*")}
     assert after == before
 
 
@@ -217,8 +222,8 @@ def test_a_missing_column_is_named_with_the_option_that_wants_it(site: Site):
     assert not (site.folder / "warehouse").exists()
 
 
-def test_an_endless_session_is_capped_and_quarantined(site: Site):
-    site.arrive(
+def test_an_endless_session_is_capped_and_quarantined(pages: Site):
+    pages.arrive(
         *(
             event(f"e{day}", "s1", f"2024-01-{day:02d} 10:00", page=f"p{day}")
             for day in range(2, 9)
@@ -226,9 +231,9 @@ def test_an_endless_session_is_capped_and_quarantined(site: Site):
         event("x", "s2", "2024-01-02 11:00", page="px", delay=timedelta(days=4)),
         event("y", None, "2024-01-02 11:00", page="py"),
     )
-    result = site.run("2024-01-10 00:00")
-    assert site.rows("quarantine", "session_id") == [("s1",)]
-    assert site.rows("page_views", "page_view_id") == [("p2",), ("p3",), ("p4",), ("p5",)]
+    result = pages.run("2024-01-10 00:00")
+    assert pages.rows("quarantine", "session_id") == [("s1",)]
+    assert pages.rows("page_views", "page_view_id") == [("p2",), ("p3",), ("p4",), ("p5",)]
     assert result.counts is not None
     assert result.counts["window_too_late"] == 1
     assert result.counts["window_without_session"] == 1

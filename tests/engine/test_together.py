@@ -12,7 +12,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from phone_app import App, app_event
-from website import Event, Site, at, event, rows
+from website import ONLY_PAGE_VIEWS, Event, Site, at, event, rows
 from windrow import Project, UsageError
 from windrow.cli import main
 
@@ -50,7 +50,8 @@ def visits(day: int) -> list[Event]:
 
 
 def test_events_that_two_packages_need_are_read_once(spark: SparkSession, tmp_path: Path):
-    together, alone = Both(spark, tmp_path / "together"), Both(spark, tmp_path / "alone")
+    together = Both(spark, tmp_path / "together", **ONLY_PAGE_VIEWS)
+    alone = Both(spark, tmp_path / "alone", **ONLY_PAGE_VIEWS)
     told: list[str] = []
     late = event("late", "s2", "2024-01-02 10:30", page="late")
     # By another process: what this session writes, it reads anew.
@@ -115,7 +116,7 @@ def test_a_selection_may_leave_a_package_out(tmp_path: Path, spark: SparkSession
 
 
 def test_packages_over_other_events_share_nothing(spark: SparkSession, tmp_path: Path):
-    both = Both(spark, tmp_path)
+    both = Both(spark, tmp_path, **ONLY_PAGE_VIEWS)
     both.arrive(*visits(2))
     elsewhere = Site(spark, tmp_path / "elsewhere")
     elsewhere.arrive(event("x", "x", "2024-01-02 10:00", page="x"))

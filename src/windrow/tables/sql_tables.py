@@ -29,7 +29,10 @@ from windrow.tables.place import Place
 from windrow.tables.refusals import REFUSALS, is_missing, refusals
 
 KEY = "windrow.key"
-"""The table property that names the columns of the key."""
+"""The table property that names the columns of the key, as hexadecimal digits.
+
+Spark hides properties that look like secrets or addresses, such as a column called page_url.
+"""
 
 
 class SqlTables(ABC):
@@ -119,7 +122,7 @@ class SqlTables(ABC):
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
-        properties = {KEY: ",".join(key)} if key else {}
+        properties = {KEY: _encoded(key)} if key else {}
         try:
             with refusals(table, "create"):
                 self.create_schema(table.schema)
@@ -141,11 +144,11 @@ class SqlTables(ABC):
         """Create the schema unless it exists."""
 
     def key(self, table: TableName) -> tuple[str, ...]:
-        return tuple(name for name in self.properties(table).get(KEY, "").split(",") if name)
+        return _decoded(self.properties(table).get(KEY, ""))
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
         with refusals(table, "alter"):
-            pair = f"{sql.literal(KEY)} = {sql.literal(','.join(key))}"
+            pair = f"{sql.literal(KEY)} = {sql.literal(_encoded(key))}"
             self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pair})")
 
     def properties(self, table: TableName) -> dict[str, str]:
@@ -220,6 +223,14 @@ class SqlTables(ABC):
     def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows with all of the table's columns, in its order."""
         return with_columns(table, rows, self.columns(table))
+
+
+def _encoded(key: Sequence[str]) -> str:
+    return ",".join(key).encode().hex()
+
+
+def _decoded(text: str) -> tuple[str, ...]:
+    return tuple(name for name in bytes.fromhex(text).decode().split(",") if name)
 
 
 def with_columns(table: TableName, rows: DataFrame, stored: Columns) -> DataFrame:

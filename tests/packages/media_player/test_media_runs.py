@@ -206,6 +206,7 @@ def both(spark: SparkSession, tmp_path: Path) -> Project:
     return site.project()
 
 
+@pytest.mark.slow
 def test_packages_on_one_base_run_together_or_alone(both: Project):
     assert both.package_names() == ["web+media_player"]
     now = at("2024-01-03 00:00")

@@ -136,6 +136,7 @@ def test_a_run_fills_every_table_and_a_later_one_goes_on(site: Normalized):
     assert manifest == [(name, "2024-01-05 11:00:00") for name in names]
 
 
+@pytest.mark.slow
 def test_a_type_added_later_has_all_its_events_and_holds_nothing_up(
     spark: SparkSession, tmp_path: Path
 ):
