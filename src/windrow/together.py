@@ -139,6 +139,8 @@ def _readers(chosen: Sequence[Chosen], now: datetime) -> Iterator[_Reader]:
         return
     for it in chosen:
         ws = it.ws
+        if ws.events is None or not ws.events.read_once:
+            continue
         try:
             models = chosen_models(ws, it.select, it.exclude)
             source = checked_source(ws, models)

@@ -115,13 +115,19 @@ def test_a_selection_may_leave_a_package_out(tmp_path: Path, spark: SparkSession
         project.choices(["web", "mobile"], "page_views,screen_views")
 
 
-def test_packages_over_other_events_share_nothing(spark: SparkSession, tmp_path: Path):
+@pytest.mark.parametrize("own_events", [True, False])
+def test_packages_share_nothing_over_other_events_or_if_told_so(
+    spark: SparkSession, tmp_path: Path, own_events: bool
+):
     both = Both(spark, tmp_path, **ONLY_PAGE_VIEWS)
     both.arrive(*visits(2))
-    elsewhere = Site(spark, tmp_path / "elsewhere")
-    elsewhere.arrive(event("x", "x", "2024-01-02 10:00", page="x"))
     file = yaml.safe_load((tmp_path / "windrow.yml").read_text())
-    file["packages"]["web"]["events"] = {"path": str(tmp_path / "elsewhere" / "events")}
+    if own_events:
+        elsewhere = Site(spark, tmp_path / "elsewhere")
+        elsewhere.arrive(event("x", "x", "2024-01-02 10:00", page="x"))
+        file["packages"]["web"]["events"] = {"path": str(tmp_path / "elsewhere" / "events")}
+    else:
+        file["events"]["read_once"] = False
     (tmp_path / "windrow.yml").write_text(yaml.safe_dump(file, sort_keys=False))
     told: list[str] = []
     both.project().run_all(

@@ -26,6 +26,11 @@ class EventsSource(Frozen):
     options: TextMap = Field(
         default={}, description="Options handed to Spark's reader, such as `header` for csv."
     )
+    read_once: bool = Field(
+        default=True,
+        description="Packages that run in one command keep what they all need, rather than each "
+        "reading it.",
+    )
 
     @model_validator(mode="after")
     def _is_in_one_place(self) -> EventsSource:
