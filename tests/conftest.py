@@ -35,9 +35,9 @@ SETTINGS = {
     # A handful of rows is done before the code that would speed it up is compiled.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Tests run each piece of code a few times only: the optimizing compiler would not pay. Without
-    # it the JVM's room for compiled code is so small that sweeping it takes most of the time.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m "
+    # Plans of wide tables leave much garbage that is young, and much compiled code.
+    "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-Xmn700m -XX:ReservedCodeCacheSize=512m "
     "-XX:+UseSerialGC -Duser.timezone=UTC",
 }
 
