@@ -24,11 +24,12 @@ from windrow.errors import (
 from windrow.limits import Limits, State
 from windrow.model import Model, model, stored
 from windrow.plan import Plan
-from windrow.project import Project
+from windrow.project import Choice, Project
 from windrow.run import RunResult
 from windrow.run_checks import CheckReport
 from windrow.status import PackageStatus
 from windrow.steps import Step
+from windrow.together import PackageRuns
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "AcceptedValues",
     "CheckReport",
     "CheckResult",
+    "Choice",
     "ConfigError",
     "Expression",
     "Limits",
@@ -43,6 +45,7 @@ __all__ = [
     "Model",
     "NotNull",
     "OneValuePer",
+    "PackageRuns",
     "PackageStatus",
     "Plan",
     "Project",

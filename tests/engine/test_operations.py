@@ -32,6 +32,20 @@ def long_views(page_views):
     return page_views.select("page_view_id", "start_tstamp", "domain_sessionid")
 """
 
+PAGES_OF_SESSIONS = """
+from pyspark.sql import functions as F
+from windrow import model
+
+@model(key={key}, date="start_tstamp")
+def pages_of_sessions(page_views):
+    return page_views.select(
+        "page_view_id",
+        F.col("domain_sessionid").alias("session"),
+        "start_tstamp",
+        F.lit({number}).alias("number"),
+    )
+"""
+
 
 def days_of(site: Site, *days: int, **options: object) -> list[State]:
     """Runs at the end of each day; the state of each."""
@@ -315,3 +329,37 @@ def test_a_full_refresh_that_is_interrupted_leaves_all_as_it_was(
     with pytest.raises(KeyboardInterrupt):
         run(site.workspace, now=at("2024-01-02 00:00"), full_refresh=True, listener=kill)
     assert (contents(site), positions(site)) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["iceberg", "delta"])
+def test_a_model_with_another_key_and_types_needs_a_full_refresh(
+    spark: SparkSession, tmp_path: Path, format: str
+):
+    site = Site(spark, tmp_path, format=format, **ONLY_PAGE_VIEWS)
+    site.arrive(
+        event("e1", "s1", "2024-01-01 10:00", page="p1"),
+        event("e2", "s2", "2024-01-02 10:00", page="p2"),
+    )
+    (tmp_path / "models").mkdir()
+    own = tmp_path / "models" / "own.py"
+    own.write_text(PAGES_OF_SESSIONS.format(key='"page_view_id"', number="1"))
+    site.run("2024-01-02 00:00")
+    own.write_text(PAGES_OF_SESSIONS.format(key='("page_view_id", "session")', number="'one'"))
+
+    failed = site.run("2024-01-03 00:00")
+    assert {it.name: it.outcome for it in failed.models} == {
+        "snowplow_web_page_views": "succeeded",
+        "pages_of_sessions": "failed",
+    }
+    with pytest.raises(RefusedError, match=r"told apart by page_view_id.*--full-refresh"):
+        site.project().plan_rerun("web", first=at("2024-01-01"))
+    assert site.rows("pages_of_sessions", "page_view_id", "number") == [("p1", 1)]
+
+    again = site.run("2024-01-03 00:00", select="pages_of_sessions", full_refresh=True)
+    assert again.outcome == "succeeded"
+    assert site.rows("pages_of_sessions", "page_view_id", "number") == [
+        ("p1", "one"),
+        ("p2", "one"),
+    ]
+    assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",)]

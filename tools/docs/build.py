@@ -54,7 +54,7 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `schemas.derived`, `.scratch`, `.manifest` | names of the three schemas |
 | `events.path` or `events.table` | where the events are |
 | `events.format`, `events.options` | how to read them |
-| `events.read_once` | `true`: packages of one command keep the events they all need ([decision 8](decisions/0008-events-for-several-packages.md)) |
+| `events.read_once` | `true`: packages of one command read what they all need once |
 """
 
 HOOKS = """## Hooks
