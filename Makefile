@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 # Whole files go to one process or the other, so that what a file's tests share is made once.
-SIDE_BY_SIDE := -n 2 --dist loadfile
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all conformance lint format bench clean

@@ -22,6 +22,7 @@ from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
 from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
 from windrow.tables.refusals import REFUSALS, reason_of
+from windrow.tables.sql import quoted
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MICROSECOND = timedelta(microseconds=1)
@@ -134,7 +135,7 @@ class Source:
         missing = [(lower, kept.first - _MICROSECOND), (kept.last + _MICROSECOND, upper)]
         for first, last in missing:
             if first <= last:
-                rows = rows.union(self.rows_between(first, last).select(*kept.rows.columns))
+                rows = rows.union(only(self.rows_between(first, last), kept.rows.columns))
         return rows
 
     def _where(self, rows: DataFrame, lower: datetime, upper: datetime) -> DataFrame:
@@ -187,7 +188,7 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
     reader = spark.read.options(**options)
     try:
         if source.table:
-            frame = reader.table(_quoted(source.table))
+            frame = reader.table(_quoted_table(source.table))
         else:
             frame = reader.format(source.format).load(source.path)
         if not frame.columns:
@@ -212,8 +213,13 @@ def check_readable(source: Source) -> None:
         ) from error
 
 
-def _quoted(table: str) -> str:
-    return ".".join(f"`{part.replace('`', '``')}`" for part in table.split("."))
+def only(rows: DataFrame, columns: Iterable[str]) -> DataFrame:
+    """The stored columns of these names, whatever characters they have."""
+    return rows.select(*(F.col(quoted(name)) for name in columns))
+
+
+def _quoted_table(table: str) -> str:
+    return ".".join(quoted(part) for part in table.split("."))
 
 
 def check_columns(source: Source, needed: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from windrow.errors import WindrowError
-from windrow.events import KeptRows, Source
+from windrow.events import KeptRows, Source, only
 from windrow.intake import columns_read
 from windrow.lifecycle import window_floor
 from windrow.model_run import event_columns
@@ -172,5 +172,5 @@ def _kept(readers: Sequence[_Reader]) -> KeptRows:
     first = max(reader.first for reader in readers)
     last = min(reader.last for reader in readers)
     columns = dict.fromkeys(name for reader in readers for name in reader.columns)
-    rows = readers[0].source.rows_between(first, last).select(*(f"`{name}`" for name in columns))
+    rows = only(readers[0].source.rows_between(first, last), columns)
     return KeptRows(first, last, rows.persist())

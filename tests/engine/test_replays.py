@@ -13,7 +13,7 @@ REMOVED = ["snowplow_web_page_views", "snowplow_web_no_such_model"]
 
 
 def test_a_removed_model_is_replayed_and_the_others_stay(spark: SparkSession, tmp_path: Path):
-    site = Site(spark, tmp_path, disabled_models=["users", "user_mapping"], replay="exclusive")
+    site = Site(spark, tmp_path, disabled_models=["users"], replay="exclusive")
     site.arrive(
         *(event(f"e{day}", f"s{day}", f"2024-01-{day:02d} 10:00", page=f"p{day}") for day in (2, 6))
     )

@@ -34,7 +34,7 @@ def pages(page_views):
 
 
 def a_site(spark: SparkSession, folder: Path, format: str) -> Site:
-    site = Site(spark, folder, format=format, disabled_models=["user_mapping", "users"])
+    site = Site(spark, folder, format=format, disabled_models=["users"])
     (folder / "models").mkdir()
     (folder / "models" / "pages.py").write_text(CHECKED_MODEL)
     return site
