@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,41 +51,40 @@ def visits(day: int) -> list[Event]:
 
 
 def test_events_that_two_packages_need_are_read_once(spark: SparkSession, tmp_path: Path):
-    together = Both(spark, tmp_path / "together", **ONLY_PAGE_VIEWS)
-    alone = Both(spark, tmp_path / "alone", **ONLY_PAGE_VIEWS)
-    told: list[str] = []
+    both = Both(spark, tmp_path / "both", **ONLY_PAGE_VIEWS)
     late = event("late", "s2", "2024-01-02 10:30", page="late")
     # By another process: what this session writes, it reads anew.
-    elsewhere = Both(spark, tmp_path / "elsewhere")
+    elsewhere = Both(spark, tmp_path / "elsewhere", **ONLY_PAGE_VIEWS)
     elsewhere.arrive(late)
-    for day in (2, 5):
-        for site in (together, alone):
-            site.arrive(*visits(day))
-        now = at(f"2024-01-{day + 1:02d} 00:00")
+    told: list[str] = []
 
-        def begin(package: str, day: int = day) -> None:
-            # What mobile has read, web does not read again: it cannot see what came in between.
-            if package == "web" and day == 2:
-                shutil.copytree(elsewhere.folder / "events", together.folder / "events", **INTO)
+    def arrive_late(package: str) -> None:
+        if package == "web":
+            shutil.copytree(elsewhere.folder / "events", both.folder / "events", **INTO)
 
-        done = together.project().run_all(
-            now=now, begin=begin, listener=lambda step: told.append(step.detail)
+    def run(now: str, begin: Callable[[str], None] = lambda package: None) -> None:
+        done = both.project().run_all(
+            now=at(now), begin=begin, listener=lambda step: told.append(step.detail)
         )
-        assert {name: runs.runs[0].outcome for name, runs in done.items()} == {
-            "web": "succeeded",
-            "mobile": "succeeded",
-        }
-        for package in ("web", "mobile"):
-            alone.project().run(package, now=now)
-        if day == 2:
-            assert together.contents() == alone.contents()
-            alone.arrive(late)
-    assert together.contents() == alone.contents()
-    shared = [line for line in told if line.startswith("mobile and web share")]
-    assert shared == [
+        assert [runs.runs[0].outcome for runs in done.values()] == ["succeeded"] * 2
+
+    both.arrive(*visits(2))
+    run("2024-01-03 00:00", arrive_late)
+    # What mobile had read, web did not read again: it could not see what had come in between.
+    web = both.project().workspace("web")
+    pages = web.tables.read(web.table(web.model("page_views"))).select("page_view_id")
+    assert rows(pages) == [("n2",), ("p2",)]
+    both.arrive(*visits(5))
+    run("2024-01-06 00:00")
+    assert [line for line in told if " share " in line] == [
         "mobile and web share 2024-01-01 00:00:00 to 2024-01-03 00:00:00",
         "mobile and web share 2024-01-02 05:00:00 to 2024-01-06 00:00:00",
     ]
+
+    elsewhere.arrive(*visits(2), *visits(5))
+    for package in ("web", "mobile"):
+        elsewhere.project().run(package, now=at("2024-01-06 00:00"))
+    assert both.contents() == elsewhere.contents()
 
 
 def test_an_error_of_one_package_does_not_stop_the_other(
