@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
@@ -119,20 +120,47 @@ def test_another_key_needs_a_rebuild(filled: Tables):
     refuse_other_keys(filled, [TABLE])
 
 
-def test_types_and_key_change_in_an_emptied_table_and_back(spark: SparkSession, filled: Tables):
+class PulledPlugError(BaseException):
+    """Stands for the process being killed."""
+
+
+def pull_plug(*_: object) -> None:
+    raise PulledPlugError
+
+
+def before_the_commit(restore: Callable[..., None]) -> Callable[..., None]:
+    """Restoring that is killed at the latest where it would be done."""
+
+    def restored(tables: Tables, *arguments: object) -> None:
+        if tables.format == "iceberg":
+            restore(tables, *arguments)
+        raise PulledPlugError
+
+    return restored
+
+
+def test_types_and_key_change_in_an_emptied_table_and_back(
+    spark: SparkSession, filled: Tables, monkeypatch: pytest.MonkeyPatch
+):
     rows = stored(filled)
     other, columns = replace(TABLE, key=("id", "session")), {**COLUMNS, "id": "string"}
     with filled.commits_of(beginning_of("r")):
         filled.restore(TABLE.table, None)
     with filled.commits_of("r"):
-        prepare(filled, other, columns)
+        assert prepare(filled, other, columns)
         filled.append(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("id", F.lit("x")))
     assert filled.columns(TABLE.table) == columns
-    assert filled.key(TABLE.table) == other.key
     assert filled.layout(TABLE.table).partition_by == ("seen_date",)
 
+    with pytest.raises(PulledPlugError), monkeypatch.context() as patch:
+        # Killed while it is taken back: the rows are there yet, under the types of before.
+        patch.setattr(type(filled), "overwrite", pull_plug)
+        patch.setattr(type(filled), "restore", before_the_commit(type(filled).restore))
+        undo(filled, "r", [TABLE.table])
     assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
+    assert undo(filled, "r", [TABLE.table]) == []
     assert filled.columns(TABLE.table) == COLUMNS
+    assert filled.key(TABLE.table) == TABLE.key
     assert stored(filled) == rows
     upsert(filled, TABLE, things(spark, (1, "2021-01-02")))
     assert stored(filled)[0] == (1, "2021-01-02")

@@ -25,7 +25,7 @@ from windrow.limits import Limits, State
 from windrow.model import UNDECLARED, Model, Stored
 from windrow.reference_frames import ReferenceFrames, reference_frames
 from windrow.tables import Columns, TableName
-from windrow.upsert import Replaced, on_days_of, prepare, upsert
+from windrow.upsert import Destination, Replaced, on_days_of, prepare, upsert
 from windrow.workspace import Workspace
 
 
@@ -54,6 +54,8 @@ class ModelRun:
     former_users: dict[str, DataFrame] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
     """Model -> what the run brought into its table."""
+    new_keys: list[Destination] = field(default_factory=list)
+    """Tables that have yet to note the key by which the run tells their rows apart."""
 
     def run(self, member: Model) -> int:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
@@ -66,13 +68,15 @@ class ModelRun:
             return found.rows
         destination = self.ws.destination(member)
         columns = _columns(member, rows, self.ws)
-        prepare(
+        has_new_key = prepare(
             self.ws.tables,
             destination,
             columns,
             layout=self.ws.layout(member, columns),
             is_rewritten=member.kind == "rebuilt",
         )
+        if has_new_key:
+            self.new_keys.append(destination)
         if member.kind == "rebuilt":
             self.ws.tables.overwrite(destination.table, rows)
             self.written[member.name] = Written(found.rows)

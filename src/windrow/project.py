@@ -263,9 +263,9 @@ class Project:
         listener: Listener = _say_nothing,
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left, or a model or check fails."""
-        done = run_together(
-            [Chosen(self.workspace(package), select, exclude)],
-            now=_clock(now),
+        done = self.run_all(
+            [Choice(package, select, exclude)],
+            now=now,
             full_refresh=full_refresh,
             refresh_manifests=refresh_manifests,
             until_caught_up=True,

@@ -240,6 +240,8 @@ def carry_out(
     if has_failed(checks):
         return _rejected(ws, result, lease)
     manifest.commit(ws.spark, ws.tables, ws.manifest, changed)
+    for destination in models.new_keys:
+        ws.tables.set_key(destination.table, destination.key)
     _record(ws, result, lease, written_days=_written_days(ws, models, intake))
     return result
 

@@ -134,7 +134,7 @@ def _sharing_events(
 
 
 def _readers(chosen: Sequence[Chosen], now: datetime) -> Iterator[_Reader]:
-    """The packages whose next run reads events, as far as that can be told; each says why not."""
+    """The packages whose next run reads events, where it can be told which."""
     if len(chosen) < 2:
         return
     for it in chosen:

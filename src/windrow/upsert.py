@@ -63,11 +63,12 @@ def prepare(
     *,
     layout: Layout = _NO_LAYOUT,
     is_rewritten: bool = False,
-) -> None:
-    """Make sure that the table exists, with these columns and this key.
+) -> bool:
+    """Make sure that the table exists with these columns; true when it has yet to note its key.
 
     Types and the key can change only while the table has no rows, as after a full refresh, or with
-    `is_rewritten`: all rows are about to be written anew.
+    `is_rewritten`: all rows are about to be written anew. The key is for the caller to note once
+    the run cannot be undone any more: a format may not take it back with the rows.
     """
     table = destination.table
     if not tables.exists(table):
@@ -78,7 +79,7 @@ def prepare(
             partition_by=layout.partition_by,
             cluster_by=layout.cluster_by,
         )
-        return
+        return False
     stored = tables.columns(table)
     other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
     key = tables.key(table)
@@ -93,11 +94,10 @@ def prepare(
         raise TableError(_why_other_key(key, destination))
     if other_types:
         tables.retype(table, other_types)
-    if key != destination.key:
-        tables.set_key(table, destination.key)
     added = {name: kind for name, kind in columns.items() if name not in stored}
     if added:
         tables.add_columns(table, added)
+    return key != destination.key
 
 
 def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> None:

@@ -362,4 +362,5 @@ def test_a_model_with_another_key_and_types_needs_a_full_refresh(
         ("p1", "one"),
         ("p2", "one"),
     ]
+    assert site.project().plan_rerun("web", first=at("2024-01-01")).steps
     assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",)]

@@ -17,13 +17,19 @@ from windrow.tables.refusals import refusals
 from windrow.tables.sql_tables import SqlTables, count, number
 
 RUN_ID = "run_id"
+RESTORED = "restored_version"
+"""What the summary of a snapshot has that brought the rows of an older version back."""
+SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property"
+"""What settings begin with whose values go into the summaries of snapshots."""
+RETYPED = "windrow.retyped"
+"""The property of a table some of whose columns were made anew with other types."""
 
 
 class IcebergTables(SqlTables):
     """The Iceberg tables of one target."""
 
     format = "iceberg"
-    run_id_setting = f"spark.sql.iceberg.snapshot-property.{RUN_ID}"
+    run_id_setting = f"{SNAPSHOT_PROPERTY}.{RUN_ID}"
 
     def __init__(
         self, spark: SparkSession, *, warehouse: str | None = None, catalog: str | None = None
@@ -76,18 +82,19 @@ class IcebergTables(SqlTables):
     def restore(self, table: TableName, version: str | None) -> None:
         """Take the rows back; columns added since then stay, and no commit is made for it.
 
-        Unless columns have other types now: then the rows of that version are written anew.
+        Unless columns were ever given other types: older files know them as other columns, so the
+        rows of that version are written anew, in one commit.
         """
         if version is None:
             # A DELETE would not carry whose commit it is.
             self.overwrite(table, self.read(table).limit(0))
             return
         old = self.frame(table, version, "restore")
-        now = self.columns(table)
-        if retyped := {name: kind for name, kind in old.dtypes if now.get(name, kind) != kind}:
-            self.restore(table, None)
-            self.retype(table, retyped)
-            self.overwrite(table, old)
+        if RETYPED in self.properties(table):
+            now = self.columns(table)
+            self.retype(table, {n: kind for n, kind in old.dtypes if now.get(n, kind) != kind})
+            with self.setting(f"{SNAPSHOT_PROPERTY}.{RESTORED}", version):
+                self.overwrite(table, old)
             return
         name = f"{sql.quoted(table.schema)}.{sql.quoted(table.name)}"
         with refusals(table, "restore"):
@@ -101,6 +108,8 @@ class IcebergTables(SqlTables):
         """Make the columns anew where they were: Iceberg widens types, and no more."""
         stored = self.read(table).schema
         alter = f"alter table {self.identifier(table)}"
+        # First of all: a restore must know, even if this is killed half-way.
+        self.set_property(table, RETYPED, "true")
         with refusals(table, "change the columns of"):
             for place, field in enumerate(stored.fields):
                 if field.name not in columns:
@@ -237,13 +246,18 @@ def hadoop_catalog(spark: SparkSession, warehouse: str) -> str:
 
 
 def lineage(snapshots: Iterable[Row]) -> Iterator[Row]:
-    """The present snapshot and its ancestors, newest first, back to one that emptied the table."""
+    """The present snapshot and its ancestors, newest first.
+
+    Back to one that emptied the table or that stands for an older one: what came before it counts
+    no more.
+    """
     by_id = {row["snapshot_id"]: row for row in snapshots}
     snapshot = next((row for row in by_id.values() if row["is_now"]), None)
     while snapshot:
         yield snapshot
         is_empty = snapshot["summary"].get("total-records") == "0"
-        if is_empty and snapshot["operation"] in ("delete", "overwrite"):
+        is_emptied = is_empty and snapshot["operation"] in ("delete", "overwrite")
+        if is_emptied or RESTORED in snapshot["summary"]:
             return
         snapshot = by_id.get(snapshot["parent_id"])
 

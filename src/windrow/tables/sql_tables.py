@@ -147,8 +147,12 @@ class SqlTables(ABC):
         return _decoded(self.properties(table).get(KEY, ""))
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
+        self.set_property(table, KEY, _encoded(key))
+
+    def set_property(self, table: TableName, name: str, value: str) -> None:
+        """Note something in the table."""
         with refusals(table, "alter"):
-            pair = f"{sql.literal(KEY)} = {sql.literal(_encoded(key))}"
+            pair = f"{sql.literal(name)} = {sql.literal(value)}"
             self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pair})")
 
     def properties(self, table: TableName) -> dict[str, str]:
