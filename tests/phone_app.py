@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame, rows
+from windrow.atomic.columns import CLIENT_SESSION, SCREEN_VIEW
 from windrow.config import MobileSettings
-from windrow.event_columns import CLIENT_SESSION, SCREEN_VIEW
 from windrow.packages.mobile import MOBILE
 
 NOBODY = "00000000-0000-0000-0000-000000000000"

@@ -9,9 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame
-from windrow.base import Base
-from windrow.config import EcommerceSettings
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_CHECKOUT_STEP,
@@ -19,6 +17,8 @@ from windrow.event_columns import (
     ECOMMERCE_TRANSACTION,
     EntityColumn,
 )
+from windrow.config import EcommerceSettings
+from windrow.models.foundation import Base
 from windrow.packages.ecommerce import ECOMMERCE
 
 ACTION = "snowplow_ecommerce_action"

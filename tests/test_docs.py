@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from windrow.column_rules import column, rule_of
+from windrow.columns.rules import column, rule_of
 from windrow.project import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,7 +20,7 @@ def test_nothing_public_is_unnamed():
 def test_the_engine_imports_without_the_command_lines_libraries():
     code = (
         "import sys; sys.modules['typer'] = sys.modules['rich'] = None; "
-        "import windrow, windrow.run, windrow.project; print(windrow.__version__)"
+        "import windrow, windrow.engine.run, windrow.project; print(windrow.__version__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == windrow.__version__

@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
-from windrow.columns.pages import page_view_id
-from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
-from windrow.workspace import Workspace
+from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
+from windrow.atomic.fields import page_view_id
+from windrow.engine.workspace import Workspace
 
 Event = dict[str, Any]
 

@@ -1,15 +1,10 @@
 """windrow: raw behavioural events into the tables analysts use, session by session, on Spark."""
 
-from windrow.checks import (
-    AcceptedValues,
-    CheckResult,
-    Expression,
-    NotNull,
-    OneValuePer,
-    Relationship,
-    Unique,
-)
-from windrow.column_rules import column
+from windrow.columns.rules import column
+from windrow.engine.checking import CheckReport
+from windrow.engine.plan import Plan
+from windrow.engine.run import RunResult
+from windrow.engine.steps import Step
 from windrow.errors import (
     ConfigError,
     LockedError,
@@ -21,15 +16,20 @@ from windrow.errors import (
     UsageError,
     WindrowError,
 )
-from windrow.limits import Limits, State
-from windrow.model import Model, model, stored
-from windrow.plan import Plan
+from windrow.models.checks import (
+    AcceptedValues,
+    CheckResult,
+    Expression,
+    NotNull,
+    OneValuePer,
+    Relationship,
+    Unique,
+)
+from windrow.models.model import Model, model, stored
+from windrow.operations.several_packages import PackageRuns
+from windrow.operations.status import PackageStatus
 from windrow.project import Choice, Project
-from windrow.run import RunResult
-from windrow.run_checks import CheckReport
-from windrow.status import PackageStatus
-from windrow.steps import Step
-from windrow.together import PackageRuns
+from windrow.state.limits import Limits, State
 
 __version__ = "0.1.0"
 

@@ -10,36 +10,36 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow import run as runs
-from windrow import spark as sessions
+from windrow.atomic.source import open_source
 from windrow.config import Config, Target, find_project, load
-from windrow.custom_models import load_models
+from windrow.engine import run as runs
+from windrow.engine.checking import CheckReport, check_last_run
+from windrow.engine.model_run import planned_tables
+from windrow.engine.plan import Plan, checked_source, chosen_models, next_plan, with_reads
+from windrow.engine.recovery import Rollback, plan_rollback, roll_back, unlock
+from windrow.engine.run import RunResult
+from windrow.engine.steps import Listener
+from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, did_you_mean
-from windrow.events import open_source
-from windrow.extras import check_extras
-from windrow.hooks import load_hooks
-from windrow.ledger import Ledger, new_run_id
-from windrow.maintain import Upkeep, maintain
-from windrow.model import Model, Package, in_order, with_helpers, with_own_sessions
-from windrow.model_run import planned_tables
+from windrow.models.custom_models import load_models
+from windrow.models.extras import check_extras
+from windrow.models.hooks import load_hooks
+from windrow.models.model import Model, Package, in_order, with_helpers, with_own_sessions
+from windrow.models.selection import select as selected
+from windrow.models.selection import within
+from windrow.operations.maintain import Upkeep, maintain
+from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
+from windrow.operations.several_packages import Chosen, PackageRuns, run_together
+from windrow.operations.status import PackageStatus, package_status
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.mobile import MOBILE
 from windrow.packages.normalize import NORMALIZE
 from windrow.packages.normalize.suggestion import Suggestion, suggest
 from windrow.packages.web import WEB
-from windrow.plan import Plan, checked_source, chosen_models, next_plan, with_reads
-from windrow.recovery import Rollback, plan_rollback, roll_back, unlock
-from windrow.rerun import RerunPlan, plan_rerun, rerun
-from windrow.run import RunResult
-from windrow.run_checks import CheckReport, check_last_run
-from windrow.selection import select as selected
-from windrow.selection import within
-from windrow.status import PackageStatus, package_status
-from windrow.steps import Listener
+from windrow.spark import session as sessions
+from windrow.state.ledger import Ledger, new_run_id
 from windrow.tables import Columns, open_tables
-from windrow.together import Chosen, PackageRuns, run_together
-from windrow.workspace import Workspace
 
 PACKAGES: Mapping[str, Package] = {
     "web": WEB,

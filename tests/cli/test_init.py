@@ -9,7 +9,7 @@ import pytest
 
 from windrow import Project
 from windrow.config import json_schema
-from windrow.hooks import load_hooks
+from windrow.models.hooks import load_hooks
 from windrow.packages.web import WEB
 
 from .conftest import Windrow

@@ -22,7 +22,7 @@ def test_ls_starts_no_spark(windrow: Windrow, shop: Path, monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> SparkSession:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("windrow.spark.start", refuse)
+    monkeypatch.setattr("windrow.spark.session.start", refuse)
     assert windrow("ls").exit_code == 0
 
 

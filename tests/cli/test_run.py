@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow import Project
-from windrow.base import Base
-from windrow.column_rules import rule_of
-from windrow.manifest import MANIFEST
+from windrow.columns.rules import rule_of
+from windrow.models.foundation import Base
+from windrow.state.manifest import MANIFEST
 
 from .conftest import Outcome, Windrow
 

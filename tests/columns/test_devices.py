@@ -12,7 +12,7 @@ from windrow.columns.devices import (
     is_human,
     screen_resolution,
 )
-from windrow.frames import frame_of
+from windrow.tables.frames import frame_of
 
 AGENTS = {
     # user agent: (kept by us, kept by the reference)

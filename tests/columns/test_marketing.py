@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.marketing import channel_group, content_group
-from windrow.frames import frame_of
+from windrow.tables.frames import frame_of
 
 SHOPPING, SEARCH, SOCIAL, VIDEO = (
     f"SOURCE_CATEGORY_{name}" for name in ("SHOPPING", "SEARCH", "SOCIAL", "VIDEO")

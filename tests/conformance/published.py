@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
-from windrow.event_columns import STANDARD_COLUMNS
+from windrow.atomic.columns import STANDARD_COLUMNS
 
 FIXTURES = Path(__file__).resolve().parents[3] / "shared" / "fixtures"
 

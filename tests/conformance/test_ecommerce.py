@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from published import FIXTURES, assert_equals_published, needs_fixtures, published_events
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from conformance.published import (
+    FIXTURES,
+    assert_equals_published,
+    needs_fixtures,
+    published_events,
+)
 from windrow import Project
-from windrow.workspace import Workspace
+from windrow.engine.workspace import Workspace
 
 pytestmark = [pytest.mark.conformance, needs_fixtures]
 

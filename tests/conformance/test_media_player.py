@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from published import (
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from conformance.published import (
     FIXTURES,
     Runs,
     assert_equals_published,
@@ -16,8 +19,6 @@ from published import (
     published_events,
     window,
 )
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 pytestmark = [pytest.mark.conformance, needs_fixtures]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
-from published import FIXTURES, needs_fixtures, published_events
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from conformance.published import FIXTURES, needs_fixtures, published_events
 from windrow.config import NormalizeSettings, SchemaField, SchemaUri, load, snake_case
 from windrow.config.iglu import property_type
 from windrow.errors import ConfigError
-from windrow.model import Model
+from windrow.models.model import Model
 from windrow.packages.normalize import NORMALIZE
 from windrow.packages.normalize.payloads import Payload, payloads
 from windrow.packages.normalize.tables import NormalizedTable, event_tables, users_table

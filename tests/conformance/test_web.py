@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from published import (
+from pyspark.sql import SparkSession
+
+from conformance.published import (
     FIXTURES,
     Runs,
     assert_equals_published,
@@ -15,7 +17,6 @@ from published import (
     published_events,
     window,
 )
-from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.conformance, needs_fixtures]
 

@@ -8,9 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from windrow.demo.events import GenerateOptions, generate
-from windrow.errors import UsageError
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     APPLICATION_ERROR,
     CLIENT_SESSION,
     ENTITY_COLUMNS,
@@ -18,6 +16,8 @@ from windrow.event_columns import (
     STANDARD_COLUMNS,
     WEB_PAGE,
 )
+from windrow.demo.events import GenerateOptions, generate
+from windrow.errors import UsageError
 
 OPTIONS = GenerateOptions(
     start=date(2024, 3, 1), days=3, events_per_day=600, hard_cases=True, platforms=("mob", "web")

@@ -12,10 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.demo.event_rows import NEEDED_COLUMNS
-from windrow.demo.events import ALL_CASES, GenerateOptions, generate, split_arrivals, write
-from windrow.errors import UsageError
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_PRODUCT,
@@ -28,6 +25,9 @@ from windrow.event_columns import (
     WEB_VITALS,
     YOUTUBE,
 )
+from windrow.demo.event_rows import NEEDED_COLUMNS
+from windrow.demo.events import ALL_CASES, GenerateOptions, generate, split_arrivals, write
+from windrow.errors import UsageError
 
 OPTIONS = GenerateOptions(start=date(2024, 3, 1), days=3, events_per_day=900)
 HARD_OPTIONS = replace(OPTIONS, hard_cases=True)

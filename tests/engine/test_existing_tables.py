@@ -10,12 +10,12 @@ from pyspark.sql import SparkSession
 
 from website import Site, event
 from windrow import State
-from windrow.base import Base
 from windrow.config import WebSettings
-from windrow.frames import frame_of
-from windrow.manifest import MANIFEST
+from windrow.models.foundation import Base
 from windrow.packages.web import WEB
+from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns
+from windrow.tables.frames import frame_of
 
 MODELS = (
     *("page_views", "page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),

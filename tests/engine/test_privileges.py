@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 
 from website import Site, at, event
 from windrow import SourceError
-from windrow.doctor import checks
+from windrow.engine.privileges import attempts
+from windrow.engine.run import run
 from windrow.errors import TableError
-from windrow.privileges import attempts
-from windrow.run import run
+from windrow.operations.doctor import checks
 from windrow.tables import DeltaTables
 
 

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import LockedError, RefusedError, SourceError, State
-from windrow.ledger import Holder, Ledger
-from windrow.run import run
-from windrow.steps import Step
+from windrow.engine.run import run
+from windrow.engine.steps import Step
+from windrow.state.ledger import Holder, Ledger
 
 RAISING_MODEL = """
 from windrow import model

@@ -6,8 +6,25 @@ import json
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from windrow.doctor import Check
-from windrow.plan import ReadEstimate
+from report.values import (
+    MODELS,
+    a_failed_result,
+    a_lease,
+    a_plan,
+    a_rejected_result,
+    a_rerun,
+    a_result,
+    a_rollback,
+    a_status,
+    an_upkeep,
+    at,
+    ran,
+    some_checks,
+)
+from windrow.engine.checking import CheckReport
+from windrow.engine.plan import ReadEstimate
+from windrow.engine.steps import Step
+from windrow.operations.doctor import Check
 from windrow.report.checks import reports_document
 from windrow.report.documents import (
     checks_document,
@@ -22,24 +39,6 @@ from windrow.report.documents import (
     step_document,
     unlocks_document,
     upkeeps_document,
-)
-from windrow.run_checks import CheckReport
-from windrow.steps import Step
-
-from .values import (
-    MODELS,
-    a_failed_result,
-    a_lease,
-    a_plan,
-    a_rejected_result,
-    a_rerun,
-    a_result,
-    a_rollback,
-    a_status,
-    an_upkeep,
-    at,
-    ran,
-    some_checks,
 )
 
 RUN_KEYS = {

@@ -9,10 +9,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from report.values import at
+from windrow.engine.steps import Step
 from windrow.report.progress import JsonLines, Lines, Live, Progress
-from windrow.steps import Step
-
-from .values import at
 
 STEPS = [
     Step("limits", "info", detail="Standard incremental run"),

@@ -8,9 +8,24 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from windrow.doctor import Check
-from windrow.limits import Limits, State
-from windrow.plan import ReadEstimate
+from report.values import (
+    MODELS,
+    a_failed_result,
+    a_lease,
+    a_plan,
+    a_rejected_result,
+    a_rerun,
+    a_result,
+    a_rollback,
+    a_status,
+    an_upkeep,
+    at,
+    ran,
+    some_checks,
+)
+from windrow.engine.checking import CheckReport
+from windrow.engine.plan import ReadEstimate
+from windrow.operations.doctor import Check
 from windrow.report import words
 from windrow.report.checks import reports_text
 from windrow.report.operations import (
@@ -27,23 +42,7 @@ from windrow.report.text import (
     runs_text,
     statuses_text,
 )
-from windrow.run_checks import CheckReport
-
-from .values import (
-    MODELS,
-    a_failed_result,
-    a_lease,
-    a_plan,
-    a_rejected_result,
-    a_rerun,
-    a_result,
-    a_rollback,
-    a_status,
-    an_upkeep,
-    at,
-    ran,
-    some_checks,
-)
+from windrow.state.limits import Limits, State
 
 
 def shown(text: RenderableType) -> list[str]:

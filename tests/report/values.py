@@ -7,18 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import DataFrame
 
-from windrow.checks import CheckResult
-from windrow.ledger import Holder, Lease, ModelOutcome, RunRecord
-from windrow.limits import Limits, State
-from windrow.maintain import TableUpkeep, Upkeep
-from windrow.model import Model, model, stored
-from windrow.plan import Plan
-from windrow.recovery import Rollback, TableRollback
-from windrow.rerun import RerunPlan
-from windrow.run import RunResult
-from windrow.status import PackageStatus
+from windrow.engine.plan import Plan
+from windrow.engine.recovery import Rollback, TableRollback
+from windrow.engine.run import RunResult
+from windrow.models.checks import CheckResult
+from windrow.models.model import Model, model, stored
+from windrow.operations.maintain import TableUpkeep, Upkeep
+from windrow.operations.rerun import RerunPlan
+from windrow.operations.several_packages import PackageRuns
+from windrow.operations.status import PackageStatus
+from windrow.state.ledger import Holder, Lease, ModelOutcome, RunRecord
+from windrow.state.limits import Limits, State
 from windrow.tables import Compaction, Expiry, Layout, TableName
-from windrow.together import PackageRuns
 
 
 @model(key="page_view_id", date="start_tstamp")

@@ -11,11 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from tables.rows import COLUMNS, ORDERS, orders, stored
+from windrow.columns.rules import column
 from windrow.errors import TableError
 from windrow.tables import ConflictError, TableName, Tables
-
-from .rows import COLUMNS, ORDERS, orders, stored
 
 A = ("a", "2024-01-01", 1, "x")
 B = ("b", "2024-01-02", 2, "y")

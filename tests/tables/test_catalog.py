@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tables.rows import COLUMNS, ORDERS, orders, stored
 from windrow.errors import ConfigError
 from windrow.tables import Layout, TableName, Tables, open_tables
-
-from .rows import COLUMNS, ORDERS, orders, stored
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from pyspark.sql import Row, SparkSession
 
+from tables.rows import ORDERS
 from windrow.tables import DeltaTables, Layout
 from windrow.tables.delta import indexed_columns, lineage
-
-from .rows import ORDERS
 
 WIDE = {
     **{f"c{n}": "string" for n in range(40)},

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tables.rows import COLUMNS, ORDERS, orders, stored
 from windrow.tables import IcebergTables
-
-from .rows import COLUMNS, ORDERS, orders, stored
 
 A = ("a", "2024-01-01", 1, "x")
 B = ("b", "2024-01-02", 2, "y")

@@ -12,14 +12,13 @@ from deltalake import DeltaTable
 from pyiceberg.table import StaticTable
 from pyspark.sql import Row, SparkSession
 
-from windrow.column_rules import column
+from tables.rows import COLUMNS, ORDERS, orders, stored
+from windrow.columns.rules import column
 from windrow.errors import ConfigError, TableError
 from windrow.tables import Commit, DeltaTables, Layout, TableName, Tables, layout_of
 from windrow.tables.iceberg import described_partitions, oldest_kept, ordered_columns
 from windrow.tables.layout import parsed_key
 from windrow.tables.refusals import REFUSALS
-
-from .rows import COLUMNS, ORDERS, orders, stored
 
 VIEWS = {
     "view_id": "string",

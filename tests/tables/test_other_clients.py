@@ -11,9 +11,8 @@ from deltalake import DeltaTable
 from pyiceberg.table import StaticTable
 from pyspark.sql import SparkSession
 
+from tables.rows import COLUMNS, ORDERS, orders
 from windrow.tables import DeltaTables, IcebergTables, Tables
-
-from .rows import COLUMNS, ORDERS, orders
 
 A = ("a", "2024-01-01", 1, "x")
 B = ("b", "2024-01-02", 2, "y")

@@ -14,18 +14,18 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from windrow.base import Base
-from windrow.column_rules import column, rule_of
+from windrow.columns.rules import column, rule_of
 from windrow.config import ConversionEvent, ModelSettings, NormalizeSettings, PackageSettings
 from windrow.config.packages import PACKAGES as SETTINGS
-from windrow.hooks import SIGNATURES
-from windrow.ledger import LEASES, LEDGER
-from windrow.manifest import MANIFEST
-from windrow.model import Model, Package
+from windrow.engine.upsert import Destination
+from windrow.models.foundation import Base
+from windrow.models.hooks import SIGNATURES
+from windrow.models.model import Model, Package
 from windrow.packages import normalize
 from windrow.project import PACKAGES
+from windrow.state.ledger import LEASES, LEDGER
+from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns, TableName
-from windrow.upsert import Destination
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

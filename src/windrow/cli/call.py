@@ -24,11 +24,11 @@ from rich.text import Text
 
 from windrow.cli.values import joined, parsed_vars
 from windrow.config import find_project
+from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError
 from windrow.project import Choice, Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
-from windrow.steps import Step
 
 INTERRUPTED = 130
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from windrow import doctor as examination
 from windrow.cli.call import ProjectCall
 from windrow.cli.runs import Exclude, Now, Package, Select
 from windrow.cli.values import parsed_now
+from windrow.engine.steps import Step
+from windrow.models.selection import select as selected
+from windrow.operations import doctor as examination
 from windrow.report.checks import reports_document, reports_text
 from windrow.report.documents import checks_document, models_document, statuses_document
 from windrow.report.text import check_text, models_text, statuses_text
-from windrow.selection import select as selected
-from windrow.steps import Step
 
 
 def check(

@@ -8,13 +8,13 @@ import typer
 
 from windrow.cli.call import ProjectCall
 from windrow.cli.values import parsed_now
+from windrow.engine.steps import Step
 from windrow.report.normalizing import (
     suggestion_document,
     suggestion_text,
     tables_document,
     tables_text,
 )
-from windrow.steps import Step
 
 
 def normalize(

@@ -10,7 +10,9 @@ import typer
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.runs import Now, Package, Select
 from windrow.cli.values import parsed_now, parsed_time
+from windrow.engine.run import RunResult
 from windrow.errors import UsageError
+from windrow.operations.rerun import RerunPlan
 from windrow.report.documents import (
     rerun_document,
     rollback_document,
@@ -25,8 +27,6 @@ from windrow.report.operations import (
     upkeeps_text,
 )
 from windrow.report.text import title
-from windrow.rerun import RerunPlan
-from windrow.run import RunResult
 
 
 def rerun(

@@ -12,17 +12,17 @@ import typer
 from pyspark.sql import SparkSession
 from rich.text import Text
 
-from windrow import spark as sessions
 from windrow.cli.call import Call, ProjectCall, RunCall
 from windrow.config import SparkSettings, find_project
 from windrow.demo import project as demos
 from windrow.demo.events import ALL_CASES, GenerateOptions, write
 from windrow.demo.events import generate as generated
+from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError
 from windrow.project import Project
 from windrow.report import words
 from windrow.report.demo import demo_document, demo_text
-from windrow.steps import Step
+from windrow.spark import session as sessions
 from windrow.templates import project_files, write_files
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import functions as F
 
-from windrow.workspace import Workspace
+from windrow.engine.workspace import Workspace
 
 
 @dataclass(frozen=True)

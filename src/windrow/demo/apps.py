@@ -11,8 +11,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     APPLICATION,
     APPLICATION_ERROR,
     CLIENT_SESSION,
@@ -24,6 +23,7 @@ from windrow.event_columns import (
     STANDARD_COLUMNS,
     WEB_PAGE,
 )
+from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted
 
 ANONYMOUS_DEVICE = "00000000-0000-0000-0000-000000000000"
 

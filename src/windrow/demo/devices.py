@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from windrow.atomic.columns import IAB, UA_PARSER, YAUAA
 from windrow.demo.draws import draw, nth, weighted
-from windrow.event_columns import IAB, UA_PARSER, YAUAA
 
 
 @dataclass(frozen=True)

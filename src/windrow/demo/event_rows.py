@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
 from windrow.demo.devices import device_columns
 from windrow.demo.draws import between, draw, key, one_of, uuid
 from windrow.demo.media import media_columns
 from windrow.demo.places import place_columns
 from windrow.demo.self_describing import self_describing_columns
 from windrow.demo.shopping import ACTION, shopping_columns
-from windrow.event_columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
 
 # The loader commits what has arrived at every full five minutes.
 LOADED_EVERY_MS = 300_000

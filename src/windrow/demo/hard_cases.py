@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.atomic.columns import WEB_PAGE
 from windrow.demo.draws import between, draw, uuid
-from windrow.event_columns import WEB_PAGE
 
 EVENT_SHARE = 0.01
 SESSION_SHARE = 0.03

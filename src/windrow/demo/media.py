@@ -5,15 +5,15 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.demo.draws import between, draw, nth, one_of
-from windrow.demo.pages import PRODUCT
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,
     VIDEO_ELEMENT,
     YOUTUBE,
 )
+from windrow.demo.draws import between, draw, nth, one_of
+from windrow.demo.pages import PRODUCT
 
 EVENT = "media_player_event"
 

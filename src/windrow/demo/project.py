@@ -14,12 +14,12 @@ from pyspark.sql import functions as F
 from windrow.demo.app_answers import AppAnswers, app_answers
 from windrow.demo.events import APPS, WEBSITES, GenerateOptions, generate, write
 from windrow.demo.hard_cases import LATE_LOAD_HOURS
+from windrow.engine.run import RunResult
+from windrow.engine.steps import Listener
+from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError
 from windrow.project import Project
-from windrow.run import RunResult
-from windrow.steps import Listener
 from windrow.templates import demo_files, write_files
-from windrow.workspace import Workspace
 
 START = date(2024, 3, 4)
 DAYS = 5

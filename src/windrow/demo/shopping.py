@@ -9,6 +9,16 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from windrow.atomic.columns import (
+    ECOMMERCE_ACTION,
+    ECOMMERCE_CART,
+    ECOMMERCE_CHECKOUT_STEP,
+    ECOMMERCE_PAGE,
+    ECOMMERCE_PRODUCT,
+    ECOMMERCE_TRANSACTION,
+    ECOMMERCE_USER,
+    EntityColumn,
+)
 from windrow.demo.draws import between, draw, key, nth, one_of, uuid
 from windrow.demo.pages import (
     CHECKOUT,
@@ -19,16 +29,6 @@ from windrow.demo.pages import (
     category_of,
     kind_of_page,
     product_of,
-)
-from windrow.event_columns import (
-    ECOMMERCE_ACTION,
-    ECOMMERCE_CART,
-    ECOMMERCE_CHECKOUT_STEP,
-    ECOMMERCE_PAGE,
-    ECOMMERCE_PRODUCT,
-    ECOMMERCE_TRANSACTION,
-    ECOMMERCE_USER,
-    EntityColumn,
 )
 
 ACTION = "snowplow_ecommerce_action"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from windrow.checks import CheckResult
+from windrow.models.checks import CheckResult
 from windrow.report import words
 
 

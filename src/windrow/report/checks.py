@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from windrow.engine.checking import CheckReport
 from windrow.report.check_lines import check_lines
 from windrow.report.documents import Document, check_document
 from windrow.report.text import title
-from windrow.run_checks import CheckReport
 
 
 def reports_document(reports: Iterable[CheckReport]) -> Document:

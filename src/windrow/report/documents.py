@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from windrow.checks import CheckResult
-from windrow.doctor import Check
-from windrow.ledger import Lease, ModelOutcome, RunRecord
-from windrow.limits import State
-from windrow.maintain import TableUpkeep, Upkeep
-from windrow.model import Model, Stored
-from windrow.plan import Plan
-from windrow.recovery import Rollback
-from windrow.rerun import RerunPlan
-from windrow.run import RunResult
-from windrow.status import PackageStatus
-from windrow.steps import Step
+from windrow.engine.plan import Plan
+from windrow.engine.recovery import Rollback
+from windrow.engine.run import RunResult
+from windrow.engine.steps import Step
+from windrow.models.checks import CheckResult
+from windrow.models.model import Model, Stored
+from windrow.operations.doctor import Check
+from windrow.operations.maintain import TableUpkeep, Upkeep
+from windrow.operations.rerun import RerunPlan
+from windrow.operations.several_packages import PackageRuns
+from windrow.operations.status import PackageStatus
+from windrow.state.ledger import Lease, ModelOutcome, RunRecord
+from windrow.state.limits import State
 from windrow.tables import Layout
-from windrow.together import PackageRuns
 
 Document = dict[str, Any]
 

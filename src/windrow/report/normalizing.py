@@ -8,8 +8,8 @@ import yaml
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from windrow.column_rules import rule_of
-from windrow.model import Model
+from windrow.columns.rules import rule_of
+from windrow.models.model import Model
 from windrow.packages.normalize.suggestion import Suggestion
 from windrow.report.documents import Document
 from windrow.report.text import plain_table

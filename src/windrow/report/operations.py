@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from windrow.maintain import TableUpkeep, Upkeep
-from windrow.recovery import Rollback
+from windrow.engine.recovery import Rollback
+from windrow.engine.run import RunResult
+from windrow.operations.maintain import TableUpkeep, Upkeep
+from windrow.operations.rerun import RerunPlan
 from windrow.report import words
 from windrow.report.text import indented, run_text, title
-from windrow.rerun import RerunPlan
-from windrow.run import RunResult
 from windrow.tables import Layout
 
 

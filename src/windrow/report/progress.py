@@ -13,9 +13,9 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from windrow.engine.steps import Step
 from windrow.report import words
 from windrow.report.documents import step_document
-from windrow.steps import Step
 
 _NAME_WIDTH = 22
 

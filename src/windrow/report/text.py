@@ -11,17 +11,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from windrow.doctor import Check
-from windrow.ledger import Lease, RunRecord
-from windrow.limits import State
-from windrow.model import Model
-from windrow.plan import Plan
+from windrow.engine.plan import Plan
+from windrow.engine.run import RunResult
+from windrow.models.model import Model
+from windrow.operations.doctor import Check
+from windrow.operations.several_packages import PackageRuns
+from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.check_lines import check_lines
 from windrow.report.documents import inputs_of
-from windrow.run import RunResult
-from windrow.status import PackageStatus
-from windrow.together import PackageRuns
+from windrow.state.ledger import Lease, RunRecord
+from windrow.state.limits import State
 
 _LEFT_OUT = {
     "window_without_session": "without a session id",

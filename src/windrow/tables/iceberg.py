@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pyspark.sql import Row, SparkSession
 
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.tables import sql
 from windrow.tables.base import Columns, Commit, Compaction, Expiry, Layout, TableName
 from windrow.tables.layout import keys_sql

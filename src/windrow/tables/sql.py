@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from windrow.column_rules import rule_of
+from windrow.columns.rules import rule_of
 from windrow.errors import TableError
 from windrow.tables.base import DELETED, Columns
 

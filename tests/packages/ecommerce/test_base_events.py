@@ -10,16 +10,16 @@ from pyspark.sql import functions as F
 
 from shop import action, base_events, base_of, product
 from website import at, event, event_frame, rows
-from windrow.config import EcommerceSettings, EventsSource
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     CLIENT_SESSION,
     ECOMMERCE_CART,
     ECOMMERCE_PRODUCT,
     SCREEN,
 )
-from windrow.events import open_source
+from windrow.atomic.source import open_source
+from windrow.config import EcommerceSettings, EventsSource
+from windrow.engine.intake.session_events import scan
 from windrow.packages.ecommerce.base_events import SWITCHES
-from windrow.this_run import scan
 
 APP = {
     CLIENT_SESSION.name: [

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from shop import action, base_events, money, product
 from website import Event, at, rows
-from windrow.frames import frame_of
 from windrow.packages.ecommerce.carts import COLUMNS as CARTS
 from windrow.packages.ecommerce.carts import carts
 from windrow.packages.ecommerce.funnel_days import funnel_days
@@ -20,6 +19,7 @@ from windrow.packages.ecommerce.transaction_interactions import (
     COLUMNS as TRANSACTION,
 )
 from windrow.packages.ecommerce.transaction_interactions import transaction_interactions
+from windrow.tables.frames import frame_of
 
 T = "2024-01-02 10:0{}"
 EVENTS = [

@@ -11,7 +11,6 @@ from shop import action, base_events, money, product
 from website import Event, rows
 from windrow.config import EcommerceSettings
 from windrow.errors import ConfigError
-from windrow.frames import frame_of
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.ecommerce.cart_interactions import cart_interactions
 from windrow.packages.ecommerce.checkout_interactions import checkout_interactions
@@ -21,6 +20,7 @@ from windrow.packages.ecommerce.transaction_interactions import (
     COLUMNS as TRANSACTION,
 )
 from windrow.packages.ecommerce.transaction_interactions import transaction_interactions
+from windrow.tables.frames import frame_of
 
 T = "2024-01-02 10:0{}"
 VECTOR = ("a7542913-dbfc-4ed1-a538-cc216ff6ba2d", "53f870cb0bb308bf6f5ba411a3952abb")

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 from shop import action, base_events, money, product
 from website import rows
 from windrow.config import EcommerceSettings
-from windrow.frames import frame_of
 from windrow.packages.ecommerce.sessions import (
     columns,
     sessions,
@@ -19,6 +18,7 @@ from windrow.packages.ecommerce.transaction_interactions import (
     COLUMNS as TRANSACTION,
 )
 from windrow.packages.ecommerce.transaction_interactions import transaction_interactions
+from windrow.tables.frames import frame_of
 
 T = "2024-01-02 10:0{}"
 HAT, COAT = product("hat", 10), product("coat", 90)

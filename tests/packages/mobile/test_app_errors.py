@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import app_event, app_events_this_run
 from website import at, rows
+from windrow.atomic.columns import APPLICATION_ERROR, SCREEN
 from windrow.config import MobileSettings
-from windrow.event_columns import APPLICATION_ERROR, SCREEN
 from windrow.packages.mobile.app_errors import app_errors, columns
 
 FAILURE = {

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from phone_app import App, app_event
 from website import event
 from windrow import Project, SourceError
+from windrow.atomic.columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
 from windrow.cli import main
-from windrow.event_columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
 
 OWN_COLUMNS = {
     "screen_views": [{"sql": "upper(screen_view_name) || '!'", "alias": "shouted"}, "event"],

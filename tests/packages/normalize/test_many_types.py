@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from normalized import PAGE, Normalized, entry
 from website import event
-from windrow.steps import Step
+from windrow.engine.steps import Step
 
 TYPES = 200
 

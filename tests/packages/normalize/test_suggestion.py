@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from normalized import PAGE, ROBOTS, VITALS, Normalized, entry
 from website import event
+from windrow.atomic.columns import IAB, WEB_VITALS
 from windrow.cli import main
-from windrow.event_columns import IAB, WEB_VITALS
 
 
 def test_what_is_suggested_can_be_run(

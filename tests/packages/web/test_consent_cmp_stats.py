@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.config import WebSettings
-from windrow.frames import frame_of
 from windrow.packages.web.consent_cmp_stats import COLUMNS, consent_cmp_stats
 from windrow.packages.web.consent_log import COLUMNS as LOG
+from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)
 

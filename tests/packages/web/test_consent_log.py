@@ -6,11 +6,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.config import WebSettings
-from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES
-from windrow.frames import frame_of
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.packages.web.consent_log import COLUMNS, consent_log
+from windrow.tables.frames import frame_of
 
 EVENT = {
     **dict.fromkeys(

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.frames import frame_of
 from windrow.packages.web.consent_scope_status import COLUMNS, consent_scope_status
+from windrow.tables.frames import frame_of
 
 USER = {"last_consent_scopes": "string", "is_latest_version": "boolean"}
 

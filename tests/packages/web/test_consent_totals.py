@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.frames import frame_of
 from windrow.packages.web.consent_totals import COLUMNS, consent_totals
 from windrow.packages.web.consent_users import COLUMNS as USERS
 from windrow.packages.web.consent_versions import COLUMNS as VERSIONS
+from windrow.tables.frames import frame_of
 
 NOW = datetime(2024, 3, 1, 15, 30, tzinfo=UTC)
 

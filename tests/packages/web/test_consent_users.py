@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.config import WebSettings
-from windrow.frames import frame_of
 from windrow.packages.web.consent_log import COLUMNS as LOG
 from windrow.packages.web.consent_users import COLUMNS, consent_users
 from windrow.packages.web.consent_versions import COLUMNS as VERSIONS
+from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)
 COUNTS = ("domain_userid", "cmp_events", "consent_events")

@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, at, event, events_this_run
+from windrow.atomic.columns import YAUAA
 from windrow.config import ReferenceLists, WebSettings
-from windrow.event_columns import YAUAA
-from windrow.frames import frame_of
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.packages.web.page_views import COLUMNS, page_views
-from windrow.reference_frames import ReferenceFrames, reference_frames
+from windrow.reference.frames import ReferenceFrames, reference_frames
+from windrow.tables.frames import frame_of
 
 NOW = at("2024-01-31 00:00")
 SIZE = {"doc_width": 1000, "doc_height": 2000, "br_viewwidth": 1000, "br_viewheight": 800}

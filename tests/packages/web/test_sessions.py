@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from website import at, event, events_this_run
+from windrow.atomic.columns import YAUAA
 from windrow.config import ReferenceLists, WebSettings
-from windrow.event_columns import YAUAA
-from windrow.frames import frame_of
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.packages.web.sessions import columns, sessions
 from windrow.packages.web.user_mapping import COLUMNS as USER_MAPPING
-from windrow.reference_frames import ReferenceFrames, reference_frames
+from windrow.reference.frames import ReferenceFrames, reference_frames
+from windrow.tables.frames import frame_of
 
 NOW = at("2024-01-31 00:00")
 AHREFS = "Mozilla/5.0 (compatible; AhrefsBot/7.0)"

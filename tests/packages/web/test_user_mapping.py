@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow.config import WebSettings
-from windrow.frames import frame_of
 from windrow.packages.web.user_mapping import COLUMNS, user_mapping
+from windrow.tables.frames import frame_of
 
 EVENT = {
     **dict.fromkeys(("event_id", "domain_userid", "user_id"), "string"),

@@ -11,11 +11,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.config import ReferenceLists, WebSettings
-from windrow.frames import frame_of
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.packages.web.vital_measurements import columns, vital_measurements
 from windrow.packages.web.vitals import COLUMNS as VITALS
-from windrow.reference_frames import ReferenceFrames, reference_frames
+from windrow.reference.frames import ReferenceFrames, reference_frames
+from windrow.tables.frames import frame_of
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 VIEW = {

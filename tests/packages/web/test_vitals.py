@@ -9,11 +9,11 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.atomic.columns import IAB, STANDARD_COLUMNS, WEB_VITALS, YAUAA
 from windrow.config import WebSettings
-from windrow.event_columns import IAB, STANDARD_COLUMNS, WEB_VITALS, YAUAA
-from windrow.frames import frame_of
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.packages.web.vitals import COLUMNS, vitals
+from windrow.tables.frames import frame_of
 
 EVENT = {
     **{name: STANDARD_COLUMNS.get(name, "string") for name in list(COLUMNS)[:16]},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from windrow.atomic.columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
 from windrow.config import EcommerceSettings
-from windrow.event_columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
-from windrow.model import Model, Package
+from windrow.models.model import Model, Package
 from windrow.packages.ecommerce.base_events import SWITCHES, base
 from windrow.packages.ecommerce.cart_interactions import cart_interactions
 from windrow.packages.ecommerce.carts import carts

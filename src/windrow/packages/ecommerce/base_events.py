@@ -8,12 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.base import Base, Identifier
-from windrow.column_rules import column
-from windrow.columns.entities import first_of, unknown
-from windrow.columns.pages import page_view_id
-from windrow.config import EcommerceSettings, flat, of_entity
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     CLIENT_SESSION,
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
@@ -25,6 +20,10 @@ from windrow.event_columns import (
     WEB_PAGE,
     EntityColumn,
 )
+from windrow.atomic.fields import first_of, page_view_id, unknown
+from windrow.columns.rules import column
+from windrow.config import EcommerceSettings, flat, of_entity
+from windrow.models.foundation import Base, Identifier
 from windrow.tables import Columns
 
 _USER = {f"ecommerce_user_{field}": field for field in ECOMMERCE_USER.fields}

@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.checks import AcceptedValues
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import EcommerceSettings
-from windrow.model import model, stored
+from windrow.models.checks import AcceptedValues
+from windrow.models.model import model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
 from windrow.tables import Columns

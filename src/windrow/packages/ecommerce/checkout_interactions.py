@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
-from windrow.model import model
+from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,

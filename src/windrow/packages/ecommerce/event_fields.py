@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.event_columns import STANDARD_COLUMNS
-from windrow.extras import Extras
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.columns.rules import column
+from windrow.models.extras import Extras
 from windrow.packages.ecommerce.base_events import ADDED
 from windrow.tables import Columns
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import AcceptedValues
-from windrow.column_rules import column
-from windrow.model import model
+from windrow.columns.rules import column
+from windrow.models.checks import AcceptedValues
+from windrow.models.model import model
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from windrow.columns.expressions import columns_in
 from windrow.config import Passthrough
 from windrow.errors import ConfigError
-from windrow.model import UNDECLARED
+from windrow.models.model import UNDECLARED
 from windrow.tables import Columns
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from windrow.atomic.columns import ECOMMERCE_PRODUCT
 from windrow.columns.keys import surrogate_key
+from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
-from windrow.event_columns import ECOMMERCE_PRODUCT
-from windrow.model import model
+from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column, noted
+from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.columns.rules import column, noted
 from windrow.config import EcommerceSettings
-from windrow.event_columns import ECOMMERCE_PRODUCT
-from windrow.extras import Extras
-from windrow.model import model
+from windrow.models.extras import Extras
+from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import cart_flags, is_cart_event, product_reads
 from windrow.packages.ecommerce.checkout_interactions import checkout_values, is_checkout_event

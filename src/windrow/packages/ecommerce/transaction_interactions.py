@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.checks import Unique
-from windrow.column_rules import column
+from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
-from windrow.event_columns import ECOMMERCE_PRODUCT
-from windrow.model import model
+from windrow.models.checks import Unique
+from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import product_reads
 from windrow.packages.ecommerce.event_fields import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import Expression, NotNull
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.config import MediaPlayerSettings
-from windrow.model import model, stored
+from windrow.models.checks import Expression, NotNull
+from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
 from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, measured_parts
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed

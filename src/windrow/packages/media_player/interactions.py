@@ -5,12 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import Expression, NotNull
-from windrow.column_rules import column
-from windrow.columns import devices
-from windrow.config import MediaPlayerSettings
-from windrow.config.media_player import END
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,
@@ -18,10 +13,15 @@ from windrow.event_columns import (
     YOUTUBE,
     EntityColumn,
 )
-from windrow.hooks import Hooks
-from windrow.model import model
+from windrow.columns import devices
+from windrow.columns.rules import column
+from windrow.config import MediaPlayerSettings
+from windrow.config.media_player import END
+from windrow.models.checks import Expression, NotNull
+from windrow.models.hooks import Hooks
+from windrow.models.model import model
+from windrow.models.parts.people import is_human
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
-from windrow.parts.people import is_human
 from windrow.tables import Columns
 
 EVENT = "media_player_event"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import Expression
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.config import MediaPlayerSettings
-from windrow.model import model, stored
+from windrow.models.checks import Expression
+from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA
 from windrow.tables import Columns
 

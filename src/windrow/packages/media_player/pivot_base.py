@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.config import MediaPlayerSettings
-from windrow.model import model
+from windrow.models.model import model
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

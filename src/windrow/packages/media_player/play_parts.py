@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.model import model, stored
+from windrow.columns.rules import column
+from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed
 from windrow.tables import Columns

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.config import MediaPlayerSettings
-from windrow.model import model, stored
+from windrow.models.model import model, stored
 from windrow.packages.media_player.base import COLUMNS, new_durations
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.config import MediaPlayerSettings
-from windrow.model import model
+from windrow.models.model import model
 from windrow.packages.media_player.base import CHECKS, COLUMNS, greatest, plays
 from windrow.packages.media_player.play_parts import DESCRIPTION, measured_events
 

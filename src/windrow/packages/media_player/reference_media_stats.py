@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal
 from windrow.config import MediaPlayerSettings
-from windrow.model import model, stored
+from windrow.models.model import model, stored
 from windrow.packages.media_player.media_stats import (
     CHECKS,
     columns_for,

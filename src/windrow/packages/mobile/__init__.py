@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.base import Base, Identifier
+from windrow.atomic.columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
 from windrow.config import MobileSettings, of_entity
-from windrow.event_columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
-from windrow.model import Model, Package
+from windrow.models.foundation import Base, Identifier
+from windrow.models.model import Model, Package
 from windrow.packages.mobile.app_errors import app_errors
 from windrow.packages.mobile.event_fields import (
     CONTEXTS,

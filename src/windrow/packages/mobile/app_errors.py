@@ -11,13 +11,13 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull
-from windrow.column_rules import column, rule_of
+from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.columns.rules import column, rule_of
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
-from windrow.event_columns import APPLICATION_ERROR
-from windrow.extras import Extras
-from windrow.model import model
+from windrow.models.checks import NotNull
+from windrow.models.extras import Extras
+from windrow.models.model import model
 from windrow.packages.mobile.event_fields import (
     APP,
     DERIVED_DATE,

@@ -10,9 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.config import MobileSettings
-from windrow.event_columns import (
+from windrow.atomic.columns import (
     APPLICATION,
     CLIENT_SESSION,
     GEOLOCATION,
@@ -22,6 +20,8 @@ from windrow.event_columns import (
     STANDARD_COLUMNS,
     EntityColumn,
 )
+from windrow.columns.rules import column
+from windrow.config import MobileSettings
 from windrow.tables import Columns
 
 CONTEXTS: dict[str, tuple[EntityColumn, str]] = {

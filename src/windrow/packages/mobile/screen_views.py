@@ -12,12 +12,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull, OneValuePer, Unique
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
-from windrow.extras import Extras
-from windrow.model import model
+from windrow.models.checks import NotNull, OneValuePer, Unique
+from windrow.models.extras import Extras
+from windrow.models.model import model
+from windrow.models.parts.first_events import first_of_each, not_had_before
 from windrow.packages.mobile.event_fields import (
     APP,
     DERIVED_DATE,
@@ -33,7 +34,6 @@ from windrow.packages.mobile.event_fields import (
     read_for,
     typed,
 )
-from windrow.parts.first_events import first_of_each, not_had_before
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -11,14 +11,15 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull, Unique
-from windrow.column_rules import column, noted
+from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import MobileSettings
-from windrow.event_columns import APPLICATION_ERROR
-from windrow.extras import Extras
-from windrow.hooks import Hooks
-from windrow.model import model, stored
+from windrow.models.checks import NotNull, Unique
+from windrow.models.extras import Extras
+from windrow.models.hooks import Hooks
+from windrow.models.model import model, stored
+from windrow.models.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import (
     APP,
@@ -34,7 +35,6 @@ from windrow.packages.mobile.event_fields import (
     read_for,
     typed,
 )
-from windrow.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.tables import Columns
 
 _SHOWN_FIRST = "from the session's first screen view"

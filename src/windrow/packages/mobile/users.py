@@ -13,12 +13,13 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull
-from windrow.column_rules import column, noted
+from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
-from windrow.extras import Extras
-from windrow.model import model, stored
+from windrow.models.checks import NotNull
+from windrow.models.extras import Extras
+from windrow.models.model import model, stored
+from windrow.models.parts.users import over_sessions
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import (
     GEO,
@@ -28,7 +29,6 @@ from windrow.packages.mobile.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.parts.users import over_sessions
 from windrow.tables import Columns
 
 _SUMS = ("screen_views", "screen_names_viewed", "app_errors", "fatal_app_errors")

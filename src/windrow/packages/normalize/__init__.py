@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from windrow.base import Base
 from windrow.config import NormalizeSettings
-from windrow.model import Model, Package
+from windrow.models.foundation import Base
+from windrow.models.model import Model, Package
 from windrow.packages.normalize.event_table import event_table
 from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
 from windrow.packages.normalize.filtered_events import filtered_events

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.event_columns import STANDARD_COLUMNS
-from windrow.model import Model, model
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.columns.rules import column
+from windrow.models.model import Model, model
 from windrow.packages.normalize.tables import EVENT_COLUMNS, NormalizedTable
 from windrow.tables import Columns
 

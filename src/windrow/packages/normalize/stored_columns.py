@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
-from windrow.base import Reshaped
+from windrow.atomic.source import Reshaped
 from windrow.config import NormalizeSettings, snake_case
 from windrow.errors import SourceError
 from windrow.packages.normalize.payloads import Fields, Payload, union

@@ -10,10 +10,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
-from windrow.column_rules import column, rule_of
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.columns.rules import column, rule_of
 from windrow.config import EventTable, NormalizeSettings, SchemaField, SchemaUri, snake_case
 from windrow.errors import ConfigError
-from windrow.event_columns import STANDARD_COLUMNS
 from windrow.packages.normalize.payloads import Payload, commented, payloads
 from windrow.tables import Columns
 

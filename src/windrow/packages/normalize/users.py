@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import rule_of
-from windrow.model import Model, model
+from windrow.columns.rules import rule_of
+from windrow.models.model import Model, model
 from windrow.packages.normalize.payloads import commented
 from windrow.packages.normalize.tables import LATEST_COLUMNS, UsersTable, event_columns
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.base import Base
-from windrow.columns.pages import page_view_id
+from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
+from windrow.atomic.fields import page_view_id
 from windrow.config import WebSettings
-from windrow.event_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
-from windrow.model import Model, Package
+from windrow.models.foundation import Base
+from windrow.models.model import Model, Package
 from windrow.packages.web.consent_cmp_stats import consent_cmp_stats
 from windrow.packages.web.consent_log import consent_log
 from windrow.packages.web.consent_scope_status import consent_scope_status

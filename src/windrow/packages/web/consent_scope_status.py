@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.model import model, stored
+from windrow.columns.rules import column
+from windrow.models.model import model, stored
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, time
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
-from windrow.model import model, stored
+from windrow.models.model import model, stored
 from windrow.packages.web.consent_versions import COLUMNS as VERSION_COLUMNS
 from windrow.tables import Columns
 

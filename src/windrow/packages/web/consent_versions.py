@@ -6,9 +6,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column, noted
+from windrow.columns.rules import column, noted
 from windrow.config import WebSettings
-from windrow.model import model, stored
+from windrow.models.model import model, stored
 from windrow.packages.web.consent_load_order import loaded_since
 from windrow.packages.web.consent_log import ANSWER, BANNER
 from windrow.tables import Columns

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
 from windrow.columns.expressions import columns_in
+from windrow.columns.rules import column
 from windrow.config import ConversionEvent, WebSettings
 from windrow.errors import ConfigError
-from windrow.hooks import Hooks
+from windrow.models.hooks import Hooks
 from windrow.tables import Columns
 
 _VALUE = "double"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from windrow.column_rules import column, noted
-from windrow.event_columns import IAB, STANDARD_COLUMNS, UA_PARSER, YAUAA
+from windrow.atomic.columns import IAB, STANDARD_COLUMNS, UA_PARSER, YAUAA
+from windrow.columns.rules import column, noted
 from windrow.tables import Columns
 
 PAGE = (

@@ -8,16 +8,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull, OneValuePer, Unique
-from windrow.column_rules import column
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, within
 from windrow.columns.marketing import content_group
+from windrow.columns.rules import column
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import WebSettings
-from windrow.extras import Extras
-from windrow.hooks import Hooks
-from windrow.model import model
+from windrow.models.checks import NotNull, OneValuePer, Unique
+from windrow.models.extras import Extras
+from windrow.models.hooks import Hooks
+from windrow.models.model import model
+from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.parts.people import is_human
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
 from windrow.packages.web.event_fields import (
@@ -32,9 +34,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.parts.first_events import first_of_each, not_had_before
-from windrow.parts.people import is_human
-from windrow.reference_frames import ReferenceFrames
+from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

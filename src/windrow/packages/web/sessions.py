@@ -7,15 +7,17 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull
-from windrow.column_rules import column, noted
 from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
+from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
 from windrow.config import WebSettings
-from windrow.extras import Extras
-from windrow.hooks import Hooks
-from windrow.model import model, stored
+from windrow.models.checks import NotNull
+from windrow.models.extras import Extras
+from windrow.models.hooks import Hooks
+from windrow.models.model import model, stored
+from windrow.models.parts.people import is_human
+from windrow.models.parts.stitching import restitched, stitched, stitched_user_id
 from windrow.packages.web import conversions
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
@@ -34,9 +36,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.parts.people import is_human
-from windrow.parts.stitching import restitched, stitched, stitched_user_id
-from windrow.reference_frames import ReferenceFrames
+from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 
 _AS_FIRST = (

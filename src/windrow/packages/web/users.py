@@ -7,11 +7,12 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull
-from windrow.column_rules import column, noted
+from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal
-from windrow.extras import Extras
-from windrow.model import model, stored
+from windrow.models.checks import NotNull
+from windrow.models.extras import Extras
+from windrow.models.model import model, stored
+from windrow.models.parts.users import over_sessions
 from windrow.packages.web.event_fields import (
     CHANNEL_GROUP,
     COUNTRY_NAMES,
@@ -25,7 +26,6 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
-from windrow.parts.users import over_sessions
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
+from windrow.columns.rules import column
 from windrow.config import WebSettings
-from windrow.hooks import Hooks
-from windrow.model import model, stored
+from windrow.models.hooks import Hooks
+from windrow.models.model import model, stored
 from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
-from windrow.reference_frames import ReferenceFrames
+from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 
 _DIMENSIONS = ("page_url", "device_class", "geo_country", "time_period")

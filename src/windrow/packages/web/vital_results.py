@@ -7,8 +7,8 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.column_rules import column
-from windrow.hooks import Hooks
+from windrow.columns.rules import column
+from windrow.models.hooks import Hooks
 from windrow.tables import Columns
 
 _LIMITS: dict[str, tuple[Decimal, Decimal]] = {

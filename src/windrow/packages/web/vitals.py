@@ -5,18 +5,18 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.checks import NotNull, Unique
-from windrow.column_rules import column, noted, rule_of
+from windrow.atomic.columns import IAB, WEB_VITALS, YAUAA
 from windrow.columns.marketing import content_group
+from windrow.columns.rules import column, noted, rule_of
 from windrow.config import WebSettings
-from windrow.event_columns import IAB, WEB_VITALS, YAUAA
-from windrow.hooks import Hooks
-from windrow.model import model
+from windrow.models.checks import NotNull, Unique
+from windrow.models.hooks import Hooks
+from windrow.models.model import model
+from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.parts.people import is_human
 from windrow.packages.web.enrichments import enrichment_fields
 from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
 from windrow.packages.web.vital_results import RESULTS, results
-from windrow.parts.first_events import first_of_each, not_had_before
-from windrow.parts.people import is_human
 from windrow.tables import Columns
 
 _MEASURE = "decimal(14,4)"

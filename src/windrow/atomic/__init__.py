@@ -1,0 +1,1 @@
+"""The events table: its columns, and reading it in any shape."""

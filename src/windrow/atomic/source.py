@@ -1,0 +1,386 @@
+"""The source: the atomic events table, read as it is and adapted to one shape.
+
+Standard columns get their types, entity columns become arrays of structs with snake_case fields,
+whatever shape they come in: struct, JSON text, camelCase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, StringType, StructType
+
+from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
+from windrow.columns.timestamps import literal
+from windrow.config import EventsSource
+from windrow.errors import SourceError, did_you_mean
+from windrow.tables.refusals import REFUSALS, reason_of
+from windrow.tables.sql import quoted
+
+_KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
+_MICROSECOND = timedelta(microseconds=1)
+_MINOR_VERSION = re.compile(r"_\d+_\d+$")
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Stored rows of a closed stretch of collector time, kept because several packages need them.
+
+    They have only the columns that those need.
+    """
+
+    first: datetime
+    last: datetime
+    rows: DataFrame
+
+
+@dataclass(frozen=True)
+class Reshaped:
+    """Columns that a package makes of the stored ones, beside or in place of them."""
+
+    columns: Mapping[str, Column]
+    malformed: Mapping[str, Column] = field(default_factory=dict)
+    """Column -> true where the JSON text that it is made of cannot be read."""
+    notes: tuple[str, ...] = ()
+    """What whoever runs the package should know."""
+
+
+class MadeOnDemand(Mapping[str, Column]):
+    """Name -> column, made when it is first asked for: a run needs few of all there could be."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Column]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __or__(self, makers: Mapping[str, Callable[[], Column]]) -> MadeOnDemand:
+        return MadeOnDemand(self._makers | dict(makers))
+
+
+@dataclass(frozen=True)
+class Source:
+    """The events as stored, and how each adapted column comes from them."""
+
+    raw: DataFrame
+    adapted: MadeOnDemand
+    stored: Mapping[str, tuple[str, ...]] | None
+    """Adapted column -> the stored ones it is made of; None when that cannot be told."""
+    malformed: MadeOnDemand
+    """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
+    time_column: str
+    notes: tuple[str, ...] = ()
+    """What whoever runs the package should know of the columns."""
+    kept: KeptRows | None = None
+    """Rows that need not be read again."""
+
+    def between(
+        self,
+        lower: datetime,
+        upper: datetime,
+        columns: Sequence[str],
+        *,
+        keeps: Column | None = None,
+        malformed: Observation | None = None,
+    ) -> DataFrame:
+        """The events of a closed window of collector time, with the adapted columns asked for.
+
+        `keeps` is over stored columns and leaves out events before anything is made of them.
+        Entities whose JSON text cannot be read are null; `malformed` counts them.
+        """
+        rows = self._rows_with(columns, lower, upper)
+        if keeps is not None:
+            rows = rows.where(keeps)
+        bad = [F.count_if(self.malformed[n]).alias(n) for n in columns if n in self.malformed]
+        if malformed is not None and bad:
+            rows = rows.observe(malformed, *bad)
+        return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def with_nulls(self, names: Sequence[str]) -> Source:
+        """The source with columns of nothing where it lacks these entities or events."""
+        missing = {name: partial(_null, name) for name in names if name not in self.adapted}
+        stored = None if self.stored is None else {**dict.fromkeys(missing, ()), **self.stored}
+        return replace(self, adapted=self.adapted | missing, stored=stored)
+
+    def stored_for(self, columns: Iterable[str]) -> list[str] | None:
+        """The stored columns that reading these takes; None when that cannot be told."""
+        if self.stored is None:
+            return None
+        found = (name for column in columns for name in self.stored[column])
+        return list(dict.fromkeys((self.time_column, *found)))
+
+    def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
+        """The stored rows of a closed window of collector time.
+
+        The bounds are literals of the stored column's own type, so that files are pruned.
+        """
+        return self._where(self.raw, lower, upper)
+
+    def _rows_with(self, columns: Sequence[str], lower: datetime, upper: datetime) -> DataFrame:
+        """The stored rows of a window; those that are kept anyway are not read again."""
+        kept, wanted = self.kept, self.stored_for(columns)
+        if kept is None or wanted is None or not {*wanted} <= {*kept.rows.columns}:
+            return self.rows_between(lower, upper)
+        if upper < kept.first or kept.last < lower:
+            return self.rows_between(lower, upper)
+        rows = self._where(kept.rows, max(lower, kept.first), min(upper, kept.last))
+        missing = [(lower, kept.first - _MICROSECOND), (kept.last + _MICROSECOND, upper)]
+        for first, last in missing:
+            if first <= last:
+                rows = rows.union(only(self.rows_between(first, last), kept.rows.columns))
+        return rows
+
+    def _where(self, rows: DataFrame, lower: datetime, upper: datetime) -> DataFrame:
+        stored_type = self.raw.schema[self.time_column].dataType
+        time = F.col(self.time_column)
+        if isinstance(stored_type, StringType):
+            time = self.adapted[self.time_column]
+            first, last = literal(lower), literal(upper)
+        else:
+            first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
+        return rows.where((time >= first) & (time <= last))
+
+
+def open_source(
+    spark: SparkSession,
+    source: EventsSource | None,
+    *,
+    time_column: str,
+    reshape: Callable[[DataFrame], Reshaped] | None = None,
+) -> Source:
+    """Find the events table and work out how to adapt its columns; reads no event.
+
+    With `reshape`, entity columns are what it makes of them, and else stay as they are stored.
+    """
+    if source is None:
+        raise SourceError("windrow.yml names no events. Set events.path or events.table.")
+    raw = _read(spark, source)
+    if reshape is None:
+        return Source(raw, _adapted(raw), _stored(raw), _malformed(raw), time_column)
+    own = reshape(raw)
+    as_stored = {f.name: partial(_standard, f.name, f.dataType) for f in raw.schema.fields}
+    adapted = MadeOnDemand({**as_stored, **_known(own.columns)})
+    malformed = MadeOnDemand(_known(own.malformed))
+    return Source(raw, adapted, None, malformed, time_column, own.notes)
+
+
+def _known(columns: Mapping[str, Column]) -> dict[str, Callable[[], Column]]:
+    return {name: partial(columns.__getitem__, name) for name in columns}
+
+
+def _null(entity: str) -> Column:
+    return F.lit(None).cast(_KNOWN_ENTITIES[entity].type)
+
+
+def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
+    place = source.table or source.path
+    options = dict(source.options)
+    if source.format == "csv":
+        options = {"header": "true", "escape": '"', **options}
+    reader = spark.read.options(**options)
+    try:
+        if source.table:
+            frame = reader.table(_quoted_table(source.table))
+        else:
+            frame = reader.format(source.format).load(source.path)
+        if not frame.columns:
+            raise SourceError(f"The events at {place} have no columns: is the folder empty?")
+        return frame
+    except REFUSALS as error:
+        reason = reason_of(error)
+        raise SourceError(
+            f"Cannot read the events at {place} as {source.format}: {reason} "
+            "Check events.path, events.table and events.format in windrow.yml."
+        ) from error
+
+
+def check_readable(source: Source) -> None:
+    """Stop unless an event can really be read: listing files and reading them may be two rights."""
+    try:
+        source.raw.select(source.time_column).limit(1).collect()
+    except REFUSALS as error:
+        raise SourceError(
+            f"The events are there, but reading one fails: {reason_of(error)} A run needs to read "
+            "the events; docs/privileges.md says what that takes. Nothing was written."
+        ) from error
+
+
+def only(rows: DataFrame, columns: Iterable[str]) -> DataFrame:
+    """The stored columns of these names, whatever characters they have."""
+    return rows.select(*(F.col(quoted(name)) for name in columns))
+
+
+def _quoted_table(table: str) -> str:
+    return ".".join(quoted(part) for part in table.split("."))
+
+
+def check_columns(source: Source, needed: Mapping[str, str]) -> None:
+    """Stop unless every needed column is there with a usable type. `needed`: column -> reason."""
+    problems = [
+        f"column '{name}' is missing ({reason}).{did_you_mean(name, source.raw.columns)}"
+        for name, reason in needed.items()
+        if name not in source.adapted
+    ]
+    problems += [
+        f"column '{name}' has type {found}, expected {wanted}."
+        for name, found, wanted in _wrong_types(source.raw)
+        if name in needed
+    ]
+    if problems:
+        raise SourceError("The events cannot be used:\n" + "\n".join(f"  - {p}" for p in problems))
+
+
+def _wrong_types(raw: DataFrame) -> list[tuple[str, str, str]]:
+    def fits(found: str, wanted: str) -> bool:
+        if found == wanted or found == "string" or wanted == "string":
+            return not found.startswith(("array", "struct", "map"))
+        return _family(found) == _family(wanted)
+
+    return [
+        (name, found, STANDARD_COLUMNS[name])
+        for name, found in raw.dtypes
+        if name in STANDARD_COLUMNS and not fits(found, STANDARD_COLUMNS[name])
+    ]
+
+
+def _family(type_name: str) -> str:
+    if type_name.startswith(("timestamp", "date")):
+        return "time"
+    if type_name.startswith(("decimal", "double", "float", "int", "bigint", "smallint", "tinyint")):
+        return "number"
+    return type_name
+
+
+def _adapted(raw: DataFrame) -> MadeOnDemand:
+    types: dict[str, DataType] = {field.name: field.dataType for field in raw.schema.fields}
+    makers: dict[str, Callable[[], Column]] = {
+        name: partial(_standard, name, found)
+        for name, found in types.items()
+        if name not in _KNOWN_ENTITIES
+    }
+    for entity in ENTITY_COLUMNS:
+        versions = {name: types[name] for name in _versions(types, entity)}
+        _refuse_other_shapes(versions, entity)
+        if versions:
+            makers[entity.name] = partial(_entity_of_any_version, versions, entity)
+    return MadeOnDemand(makers)
+
+
+def _entity_of_any_version(versions: Mapping[str, DataType], entity: EntityColumn) -> Column:
+    return F.coalesce(*(_entity(name, found, entity) for name, found in versions.items()))
+
+
+def _refuse_other_shapes(versions: Mapping[str, DataType], entity: EntityColumn) -> None:
+    for name, found in versions.items():
+        element = found.elementType if isinstance(found, ArrayType) else found
+        if not isinstance(element, StructType) and not isinstance(found, StringType):
+            raise SourceError(
+                f"Column '{name}' has type {found.simpleString()}, expected {entity.type} or JSON "
+                "text."
+            )
+
+
+def _stored(raw: DataFrame) -> dict[str, tuple[str, ...]]:
+    found = {name: (name,) for name in raw.columns}
+    return found | {entity.name: _versions(raw.columns, entity) for entity in ENTITY_COLUMNS}
+
+
+def _versions(names: Iterable[str], entity: EntityColumn) -> tuple[str, ...]:
+    """The stored columns of an entity: one, or one for each minor version of its schema."""
+    return tuple(
+        name for name in names if name == entity.name or _MINOR_VERSION.sub("", name) == entity.name
+    )
+
+
+def _malformed(raw: DataFrame) -> MadeOnDemand:
+    texts = {name for name, kind in raw.dtypes if kind == "string"}
+    return MadeOnDemand(
+        {
+            entity.name: partial(_is_malformed, entity)
+            for entity in ENTITY_COLUMNS
+            if entity.name in texts
+        }
+    )
+
+
+def _is_malformed(entity: EntityColumn) -> Column:
+    return F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
+
+
+def _standard(name: str, found: DataType) -> Column:
+    wanted = STANDARD_COLUMNS.get(name)
+    column = F.col(f"`{name}`")
+    if wanted is None or found.simpleString() == wanted:
+        return column
+    # Text that does not parse is an unknown value, not a reason to stop the run.
+    return column.try_cast(wanted) if isinstance(found, StringType) else column.cast(wanted)
+
+
+def _entity(name: str, found: DataType, entity: EntityColumn) -> Column:
+    """Any stored shape of an entity -> array of structs; of a self-describing event -> struct."""
+    column = F.col(f"`{name}`")
+    if isinstance(found, StringType):
+        structs, element = _parsed(column, entity), _json_struct(entity)
+    elif isinstance(found, ArrayType) and isinstance(found.elementType, StructType):
+        structs, element = column, found.elementType
+    else:
+        assert isinstance(found, StructType)
+        structs, element = F.array(column), found
+    canonical = F.transform(structs, lambda item: _fields(item, element, entity))
+    return canonical if entity.is_array else F.get(canonical, F.lit(0))
+
+
+def _parsed(text: Column, entity: EntityColumn) -> Column:
+    # Single values are taken as text, because some trackers put numbers in quotes.
+    members = ",".join(
+        f"`{spelling}`:{type_ if type_.startswith('array') else 'string'}"
+        for name, type_ in entity.fields.items()
+        for spelling in dict.fromkeys((name, _camel(name)))
+    )
+    return F.from_json(text, f"array<struct<{members}>>")
+
+
+def _json_struct(entity: EntityColumn) -> StructType:
+    struct = StructType()
+    for name in entity.fields:
+        for spelling in dict.fromkeys((name, _camel(name))):
+            struct = struct.add(spelling, StringType())
+    return struct
+
+
+def _fields(item: Column, element: StructType, entity: EntityColumn) -> Column:
+    """One struct with the known fields, found by snake_case or camelCase name."""
+    found = [field.name for field in element.fields]
+    members = []
+    for name, wanted in entity.fields.items():
+        spellings = [item.getField(spelling) for spelling in found if _snake(spelling) == name]
+        value = F.coalesce(*spellings) if spellings else F.lit(None)
+        members.append(value.try_cast(wanted).alias(name))
+    return F.when(item.isNotNull(), F.struct(*members))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

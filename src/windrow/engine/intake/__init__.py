@@ -1,0 +1,1 @@
+"""The sessions and events that a run takes in."""

@@ -1,0 +1,130 @@
+"""Every event of this run's sessions, and no other, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Window as W
+from pyspark.sql import functions as F
+
+from windrow.atomic.source import Source
+from windrow.columns.timestamps import plus_days
+from windrow.config import PackageSettings
+from windrow.models.foundation import SESSION_ID, USER_ID, Base
+
+_UNHASHABLE = ("map", "variant")
+
+
+def scan(
+    source: Source,
+    base: Base,
+    first: datetime,
+    last: datetime,
+    columns: Iterable[str],
+    *,
+    keeps: Column | None = None,
+    malformed: Observation | None = None,
+) -> DataFrame:
+    """The events of a closed stretch of time, with the columns asked for and their session."""
+    return base.identified(
+        source.between(first, last, tuple(columns), keeps=keeps, malformed=malformed)
+    )
+
+
+def events_of_sessions(
+    scanned: DataFrame, sessions: DataFrame, base: Base, settings: PackageSettings
+) -> DataFrame:
+    """The usable events of the sessions, up to each session's cap, copies still among them.
+
+    `scanned` lies within the sessions' first start and last end. An event need not lie between
+    its own session's ends: late-loaded ones are older or newer than the recorded life.
+    """
+    time = F.col(settings.session_timestamp)
+    lives = sessions.select(
+        F.col(SESSION_ID).alias(base.session),
+        F.col(USER_ID),
+        F.col("start_tstamp").alias("session_start"),
+    )
+    is_within_cap = time <= plus_days(F.col("session_start"), settings.max_session_days)
+    found = scanned.join(lives, base.session, how="inner")
+    return found.where(is_within_cap & base.is_usable(settings)).drop("session_start")
+
+
+def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:
+    """Of the copies of an event, the first by `time`, then the one enriched first.
+
+    `copies` says how many there were. Copies are looked for among rows that agree in `within`,
+    by which the rows are spread too: all that follows works session by session, so this is the one
+    wide shuffle of a run.
+    """
+    hashable = [name for name, kind in events.dtypes if not kind.startswith(_UNHASHABLE)]
+    same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
+    order = same_event.orderBy(time, "etl_tstamp", F.xxhash64(*hashable))
+    return (
+        events.repartition(*within)
+        .withColumns(
+            {
+                "nth_copy": F.row_number().over(order),
+                "copies": F.count(F.lit(1)).over(same_event),
+            }
+        )
+        .where(F.col("nth_copy") == 1)
+        .drop("nth_copy")
+    )
+
+
+def copies_in_other_sessions(events: DataFrame, base: Base, settings: PackageSettings) -> DataFrame:
+    """Event id and session of events whose first copy lies in another session of the run."""
+    session = F.col(base.session).alias("session")
+    order = F.struct(settings.session_timestamp, "etl_tstamp", session)
+    sessions_of_event = events.groupBy("event_id").agg(
+        F.collect_list(order).alias("copies"), F.min(order).alias("first")
+    )
+    repeated = sessions_of_event.where(F.size("copies") > 1)
+    return (
+        repeated.select("event_id", "first", F.explode("copies").alias("copy"))
+        .where(F.col("copy.session") != F.col("first.session"))
+        .select("event_id", F.col("copy.session").alias(base.session))
+    )
+
+
+def user_of_session(base: Base, settings: PackageSettings) -> dict[str, Column]:
+    """Aggregates over a session's events: its one user, and whether its events name another.
+
+    The user is that of the earliest event which carries one, so that it is the same however runs
+    were cut; with `compat`, the one that the lifecycle manifest froze. It is that one too where
+    only events name a user that models do not see.
+    """
+    user = F.col(base.user)
+    if settings.compat:
+        chosen = F.max(USER_ID)
+    else:
+        order = F.struct(settings.session_timestamp, "event_id")
+        earliest = F.min_by(user, F.when(user.isNotNull(), order))
+        chosen = F.coalesce(earliest, F.max(USER_ID))
+    differs = ~(F.min(user).eqNullSafe(F.max(user))) | (
+        F.count_if(user.isNull()).between(1, F.count(F.lit(1)) - 1)
+    )
+    if settings.compat:
+        differs |= ~F.max(user).eqNullSafe(F.max(USER_ID))
+    else:
+        differs |= F.max(user).isNull() & F.max(USER_ID).isNotNull()
+    return {USER_ID: chosen, "is_mixed": differs}
+
+
+def with_session_user(events: DataFrame, sessions: DataFrame, base: Base) -> DataFrame:
+    """The events with their session's one user, where it is not the one they carry.
+
+    `sessions`: the session and the user of those sessions whose events do not agree. They are few,
+    so no event is sorted or sent for them.
+    """
+    mixed = sessions.select(
+        F.col(SESSION_ID).alias(base.session),
+        F.col(USER_ID).alias("one_user"),
+        F.lit(True).alias("is_mixed"),
+    )
+    joined = events.join(F.broadcast(mixed), base.session, how="left")
+    user = F.when(F.col("is_mixed"), F.col("one_user")).otherwise(F.col(base.user))
+    return joined.withColumn(base.user, user).drop("one_user", "is_mixed")

@@ -1,0 +1,87 @@
+"""The models of a run, side by side: each after those it reads."""
+
+from __future__ import annotations
+
+import graphlib
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from windrow.engine.model_run import ModelRun
+from windrow.engine.steps import Listener, Step
+from windrow.models.model import Model
+from windrow.state.ledger import ModelOutcome
+from windrow.state.undo import undo
+
+AT_ONCE = 3
+"""A model spends much of its time planning and committing: one alone would leave Spark idle."""
+
+
+def run_models(
+    models: ModelRun,
+    chosen: Sequence[Model],
+    run_id: str,
+    listener: Listener,
+    *,
+    beside: Callable[[], None],
+) -> list[ModelOutcome]:
+    """Run the models, and `beside` them what else the run has to do.
+
+    What reads a failed model is skipped, the others go on. The listener is called from this thread
+    only.
+    """
+    models.remember_versions(chosen)
+    by_name = {member.name: member for member in chosen}
+    reads = {member.name: member.parents & set(by_name) for member in chosen}
+    order = graphlib.TopologicalSorter(reads)
+    order.prepare()
+    outcomes: dict[str, ModelOutcome] = {}
+    running: dict[Future[ModelOutcome], str] = {}
+
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        aside = pool.submit(beside)
+        while order.is_active():
+            for name in order.get_ready():
+                failed = sorted(n for n in reads[name] if outcomes[n].outcome != "succeeded")
+                if failed:
+                    reason = f"reads {', '.join(failed)}, which failed"
+                    outcomes[name] = ModelOutcome(by_name[name].full_name, "skipped", error=reason)
+                    listener(Step(name, "skipped", detail=reason))
+                    order.done(name)
+                else:
+                    listener(Step(name, "started"))
+                    running[pool.submit(_attempt, models, by_name[name])] = name
+            if not running:
+                continue
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(future)
+                outcomes[name] = future.result()
+                listener(_ended(name, outcomes[name]))
+                order.done(name)
+        aside.result()
+
+    # Only now: while others still commit, nothing may change the id that commits carry.
+    broken = [member for member in chosen if outcomes[member.name].outcome == "failed"]
+    undo(models.ws.tables, run_id, [models.ws.table(member) for member in broken])
+    return [outcomes[member.name] for member in chosen]
+
+
+def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
+    began = time.monotonic()
+    try:
+        rows = models.run(member)
+    except Exception as error:
+        seconds = time.monotonic() - began
+        return ModelOutcome(member.full_name, "failed", None, seconds, first_line(error))
+    return ModelOutcome(member.full_name, "succeeded", rows, time.monotonic() - began)
+
+
+def _ended(name: str, outcome: ModelOutcome) -> Step:
+    status = "done" if outcome.outcome == "succeeded" else "failed"
+    return Step(name, status, outcome.rows, outcome.seconds, outcome.error or "")
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says first; the rest is Spark's plan."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,205 @@
+"""All that a run needs at hand: Spark, tables, settings, models, hooks, ledger.
+
+A run takes in events once for all packages that share a base: web, and media_player on top of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.atomic.source import KeptRows
+from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
+from windrow.engine.upsert import Destination
+from windrow.errors import ConfigError, did_you_mean
+from windrow.models.foundation import SESSION_ID, Base
+from windrow.models.hooks import Hooks
+from windrow.models.model import Model, Package
+from windrow.state.ledger import Ledger
+from windrow.state.manifest import MANIFEST
+from windrow.tables import Columns, Layout, TableName, Tables, layout_of
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One base of a project on one target, and those of its packages that a command means."""
+
+    spark: SparkSession
+    tables: Tables
+    ledger: Ledger
+    package: Package
+    """The one whose base and manifests it is."""
+    settings: PackageSettings
+    """How that package runs."""
+    models: tuple[Model, ...]
+    """All enabled models on the base, ours and the project's, each after those it reads."""
+    hooks: Hooks
+    schemas: Schemas
+    target: str
+    events: EventsSource | None
+    others: Mapping[str, ModelSettings] = field(default_factory=dict)
+    """Settings of the packages that stand on this one's base, by name."""
+    options_of_columns: Mapping[str, str] = field(default_factory=dict)
+    """Event column -> the option that asks for it, of all these packages."""
+    means: tuple[str, ...] = ()
+    """The packages whose models a command is about; empty: all."""
+    kept_events: KeptRows | None = None
+    """Events that were read for another package of the same command."""
+
+    @property
+    def name(self) -> str:
+        """What reports call this: the package, or all that run together."""
+        return "+".join(self.means) or self.package.name
+
+    @property
+    def meant_models(self) -> tuple[Model, ...]:
+        """The models that a command without a selection is about."""
+        return tuple(m for m in self.models if not self.means or m.package in self.means)
+
+    def settings_of(self, model: Model) -> ModelSettings:
+        """The settings of the package that the model belongs to."""
+        return self.others.get(model.package, self.settings)
+
+    def fingerprint(self) -> str:
+        """A digest of the options that decide what the tables hold, of all packages."""
+        own = (self.settings, *(settings for _, settings in sorted(self.others.items())))
+        return "-".join(settings.fingerprint() for settings in own)
+
+    @cached_property
+    def base(self) -> Base:
+        """Whose sessions the package looks at, and which events."""
+        return self.package.base(self.settings).with_own_identifiers(self.settings)
+
+    @property
+    def lease_name(self) -> str:
+        """What runs of the package must not do at the same time has this name in common."""
+        return self.package.base_name
+
+    @property
+    def manifest(self) -> TableName:
+        """Model -> last_success."""
+        return self._manifest_table("incremental_manifest")
+
+    @property
+    def lifecycle(self) -> TableName:
+        """Every session's start and end."""
+        return self._manifest_table("base_sessions_lifecycle_manifest")
+
+    @property
+    def quarantine(self) -> TableName:
+        """Sessions that take in no more events."""
+        if self.base.quarantine_table is not None:
+            return TableName(self.schemas.manifest, self.base.quarantine_table)
+        return self._manifest_table("base_quarantined_sessions")
+
+    @property
+    def protected(self) -> tuple[TableName, ...]:
+        """The tables that a rebuild outside dev must not touch unasked."""
+        sessions = (self.lifecycle,) if self.base.has_sessions else ()
+        quarantine = (self.quarantine,) if self.base.has_quarantine else ()
+        return (self.manifest, *sessions, *quarantine)
+
+    def table(self, model: Model) -> TableName:
+        """Where a model's rows are stored."""
+        schema = self.schemas.scratch if model.is_scratch else self.schemas.derived
+        return TableName(schema, model.full_name)
+
+    def this_run_table(self, name: str) -> TableName:
+        """Where rows of the last run are kept for debugging."""
+        return TableName(self.schemas.scratch, f"{name.removesuffix('_this_run')}_this_run")
+
+    def destination(self, model: Model) -> Destination:
+        """A model's table as an upsert sees it."""
+        return Destination(self.table(model), model.key, model.date)
+
+    @property
+    def lifecycle_destination(self) -> Destination:
+        """The lifecycle manifest as an upsert sees it."""
+        return Destination(self.lifecycle, (self.base.recorded_session,), "start_tstamp")
+
+    def written_tables(self, models: Sequence[Model]) -> list[TableName]:
+        """Every table that a run over these models may write, the manifest left out."""
+        return [*self.protected[1:], *(self.table(member) for member in models)]
+
+    def versions_of(self, tables: Sequence[TableName]) -> dict[str, str]:
+        """What tables are at now; asked side by side, as each answer takes a while."""
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            found = dict(zip(tables, pool.map(self.tables.version, tables), strict=True))
+        return {str(table): at for table, at in found.items() if at is not None}
+
+    def layout(self, model: Model, columns: Columns) -> Layout:
+        """What a model's table is laid out by: its day, unless the project says otherwise."""
+        default = self.destination(model).partition(columns)
+        configured = self.settings_of(model).cluster_by
+        return self._chosen_layout((model.name, model.full_name), configured, columns, default)
+
+    @property
+    def lifecycle_layout(self) -> Layout:
+        """What the lifecycle manifest is laid out by."""
+        names = (self.lifecycle.name,)
+        configured = self.settings.cluster_by
+        return self._chosen_layout(names, configured, self.base.lifecycle, ["start_tstamp_date"])
+
+    def _chosen_layout(
+        self,
+        names: Sequence[str],
+        configured: Mapping[str, Sequence[str]],
+        columns: Columns,
+        default: list[str],
+    ) -> Layout:
+        keys = next((list(configured[name]) for name in names if name in configured), default)
+        chosen = self.hooks.cluster_by(names[-1], keys)
+        return layout_of(names[-1], chosen, columns, format=self.tables.format)
+
+    def check_layout_names(self) -> None:
+        """Stop at a table of `cluster_by` that the package does not have."""
+        members = (*self.models, *self.package.disabled_models(self.settings))
+        known = {name for member in members for name in (member.name, member.full_name)}
+        known |= {self.lifecycle.name}
+        for package, settings in {self.package.name: self.settings, **self.others}.items():
+            for name in settings.cluster_by:
+                if name not in known:
+                    raise ConfigError(
+                        f"packages.{package}.cluster_by: there is no table '{name}'."
+                        f"{did_you_mean(name, known)} A table that is switched off has no layout."
+                    )
+
+    def prepare_base(self) -> None:
+        """Create the manifests unless they exist."""
+        self.tables.create(self.manifest, MANIFEST)
+        if self.base.has_quarantine:
+            self.tables.create(self.quarantine, self.base.quarantine)
+        if self.base.has_sessions:
+            layout = self.lifecycle_layout
+            self.tables.create(
+                self.lifecycle,
+                self.base.lifecycle,
+                partition_by=layout.partition_by,
+                cluster_by=layout.cluster_by,
+            )
+
+    def known_sessions(self) -> DataFrame:
+        """The lifecycle manifest's rows, under the engine's own names."""
+        return self.base.from_record(self.tables.read(self.lifecycle))
+
+    def quarantined_sessions(self) -> DataFrame | None:
+        """The ids of the quarantined sessions; None where there is no quarantine."""
+        if not self.base.has_quarantine or not self.tables.exists(self.quarantine):
+            return None
+        return self.base.from_record(self.tables.read(self.quarantine)).select(SESSION_ID)
+
+    def model(self, name: str) -> Model:
+        """A model by its own name."""
+        return next(member for member in self.models if member.name == name)
+
+    def model_of_table(self, table: str) -> Model | None:
+        """The model that makes a table of this name, with or without its schema."""
+        name = table.rpartition(".")[2]
+        return next((member for member in self.models if member.full_name == name), None)
+
+    def _manifest_table(self, name: str) -> TableName:
+        return TableName(self.schemas.manifest, f"snowplow_{self.package.base_name}_{name}")

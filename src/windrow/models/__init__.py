@@ -1,0 +1,1 @@
+"""What a model is, where models come from, and how they hang together."""

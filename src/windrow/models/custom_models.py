@@ -1,0 +1,39 @@
+"""The project's own models: files under models/, Python with @model or SQL with a header."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+from windrow.errors import ConfigError
+from windrow.models.model import Model
+from windrow.models.sql_models import load_sql_model
+
+
+def load_models(folder: Path, project_dir: Path) -> list[Model]:
+    """Every model that a file under the folder declares, in the order of file and line."""
+    found: list[Model] = []
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.sql")]):
+        shown = path.relative_to(project_dir).as_posix()
+        members = [load_sql_model(path)] if path.suffix == ".sql" else _models_in(path)
+        found += [replace(member, path=shown) for member in members]
+    return found
+
+
+def _models_in(path: Path) -> list[Model]:
+    spec = importlib.util.spec_from_file_location(f"windrow_models_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ConfigError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, Model) and value.function.__module__ == module.__name__
+    ]

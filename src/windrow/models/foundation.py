@@ -1,0 +1,223 @@
+"""What a package stands on: which events it takes, and whose sessions and users they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StringType
+
+from windrow.atomic.source import Reshaped
+from windrow.columns.expressions import columns_in
+from windrow.columns.rules import column
+from windrow.config import ATOMIC, IdentifierSource, PackageSettings, flat
+from windrow.tables import Columns
+
+SESSION_ID = "session_id"
+USER_ID = "session_user"
+"""What the engine calls a session's id and its user's, whatever the package's tables call them."""
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """How an id is found in an event: a SQL expression, or the first known of several places."""
+
+    sources: tuple[IdentifierSource, ...]
+    sql: str | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The event columns it is found in."""
+        if self.sql is None:
+            return tuple(source.column for source in self.sources)
+        return tuple(columns_in(self.sql))
+
+    def is_just(self, name: str) -> bool:
+        """True when it is simply that column."""
+        return self.sql is None and self.sources == (flat(name),)
+
+    def of(self, events: DataFrame) -> Column:
+        """The id as a column of these events."""
+        if self.sql is not None:
+            return F.expr(self.sql).cast("string")
+        return F.coalesce(*(_value(events, source) for source in self.sources))
+
+
+def _value(events: DataFrame, source: IdentifierSource) -> Column:
+    if source.table == ATOMIC:
+        return F.col(source.field).cast("string")
+    kind = events.schema[source.table].dataType
+    if isinstance(kind, StringType):
+        return F.get_json_object(source.table, f"$[0].{source.field}")
+    entity = F.col(source.table)
+    first = F.get(entity, F.lit(0)) if isinstance(kind, ArrayType) else entity
+    return first.getField(source.field).cast("string")
+
+
+@dataclass(frozen=True)
+class Base:
+    """A package's base: its identifiers, its filters, and what every event of it carries."""
+
+    session: str = "domain_sessionid"
+    """The column that says an event's session, in events and in derived tables."""
+    user: str = "domain_userid"
+    """The column that says whose session it is."""
+    session_from: Identifier = Identifier((flat("domain_sessionid"),))
+    user_from: Identifier = Identifier((flat("domain_userid"),))
+    recorded_session: str = "session_id"
+    recorded_user: str = "domain_userid"
+    """What the manifests call the two."""
+    has_sessions: bool = True
+    """False: a run takes in the window's events and nothing else."""
+    has_quarantine: bool = True
+    quarantine_table: str | None = None
+    """The quarantine's own name, where it is not the package's usual one."""
+    has_one_user_per_session: bool = True
+    """True: every event of a session gets the session's user. False: each keeps its own."""
+    keeps_originals: bool = False
+    """True: the event's own session and user stay, as `original_<column>`."""
+    platforms: tuple[str, ...] = ()
+    """Platforms whose events are taken; empty means all."""
+    reads: tuple[str, ...] = ()
+    """Event columns that `adds` and `keeps` need."""
+    may_lack: tuple[str, ...] = ()
+    """Those of them that are null when the events table has no such column."""
+    adds: Callable[[], dict[str, Column]] = lambda: {}
+    """Columns that every event of a run gets."""
+    adds_in_session: Callable[[], dict[str, Column]] = lambda: {}
+    """Columns that look at a session's other events too; only models that use them pay for it."""
+    reshapes: Callable[[DataFrame], Reshaped] | None = None
+    """Makes columns of the stored events; None: entities get the shapes that windrow knows."""
+    keeps: Callable[[], Column] | None = None
+    """Of the events of a run's sessions, those that models see; None means all.
+
+    Over standard columns, so that the source can leave the others unread.
+    """
+    counts: Callable[[], dict[str, Column]] = lambda: {}
+    """What to count among the events of a run, for its result."""
+
+    def with_own_identifiers(self, settings: PackageSettings) -> Base:
+        """The base with the identifiers that the project configures in place of the package's."""
+        return replace(
+            self,
+            session_from=_configured(
+                self.session_from, settings.session_identifiers, settings.session_sql
+            ),
+            user_from=_configured(self.user_from, settings.user_identifiers, settings.user_sql),
+        )
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The columns that events get here and do not come with."""
+        originals = (self.session, self.user) if self.keeps_originals else ()
+        return frozenset(
+            (*self.adds(), *self.adds_in_session(), *(f"original_{name}" for name in originals))
+        )
+
+    def columns(self, settings: PackageSettings) -> tuple[str, ...]:
+        """The event columns that finding sessions and their events needs."""
+        sessions = (
+            (*self.session_from.reads, *self.user_from.reads, "derived_tstamp")
+            if self.has_sessions
+            else ("collector_tstamp",)
+        )
+        names = (
+            *("event_id", "etl_tstamp", settings.session_timestamp),
+            *sessions,
+            *(("dvce_created_tstamp", "dvce_sent_tstamp") if settings.has_late_limit else ()),
+            *(("app_id",) if settings.app_id else ()),
+            *(("platform",) if self.platforms else ()),
+        )
+        return tuple(dict.fromkeys(names))
+
+    def identified(self, events: DataFrame) -> DataFrame:
+        """The events with the session and user columns that the package gives them."""
+        if not self.has_sessions:
+            return events
+        found = {
+            name: source.of(events)
+            for name, source in ((self.session, self.session_from), (self.user, self.user_from))
+            if not source.is_just(name)
+        }
+        kept = {
+            f"original_{name}": F.col(name)
+            for name in (self.session, self.user)
+            if self.keeps_originals and name in events.columns
+        }
+        return events.alias("e").withColumns(found | kept) if found or kept else events
+
+    def is_usable(self, settings: PackageSettings) -> Column:
+        """The standard event filter: in a session, sent in time, of a wanted app and platform."""
+        in_session = F.col(self.session).isNotNull() if self.has_sessions else F.lit(True)
+        return in_session & is_on_time(settings) & is_of_app(settings) & self.is_of_platform()
+
+    def is_of_platform(self) -> Column:
+        """True for events of the package's platforms, or of any when it names none."""
+        return F.col("platform").isin(*self.platforms) if self.platforms else F.lit(True)
+
+    @property
+    def lifecycle(self) -> Columns:
+        """The columns of the lifecycle manifest."""
+        return {
+            self.recorded_session: column("string", "Id of the session."),
+            self.recorded_user: column(
+                "string", "The session's user: that of its earliest event that has one."
+            ),
+            "start_tstamp": column("timestamp", "Collector time of the session's earliest event."),
+            "end_tstamp": column(
+                "timestamp",
+                "Collector time of its latest event, at most `max_session_days` after the start.",
+            ),
+            "start_tstamp_date": column("date", "Day of `start_tstamp` in UTC."),
+        }
+
+    @property
+    def quarantine(self) -> Columns:
+        """The columns of the quarantine."""
+        return {
+            self.recorded_session: column(
+                "string",
+                "Id of a session that takes in no more events, as it lasted `max_session_days` or "
+                "the hook `quarantine_sessions` says so.",
+            )
+        }
+
+    def as_recorded(self, rows: DataFrame) -> DataFrame:
+        """Sessions under the names that the package's manifests use."""
+        return rows.withColumnsRenamed(
+            {SESSION_ID: self.recorded_session, USER_ID: self.recorded_user}
+        )
+
+    def from_record(self, rows: DataFrame) -> DataFrame:
+        """Rows of the manifests under the engine's own names."""
+        return rows.withColumnsRenamed(
+            {self.recorded_session: SESSION_ID, self.recorded_user: USER_ID}
+        )
+
+
+def _configured(
+    default: Identifier, sources: tuple[IdentifierSource, ...], sql: str | None
+) -> Identifier:
+    if sql is not None:
+        return Identifier(sources, sql)
+    return Identifier(sources) if sources else default
+
+
+def is_on_time(settings: PackageSettings) -> Column:
+    """False for an event sent too long after it was made.
+
+    Server-side events carry no device times: their delay is unknown, which is not late. The
+    reference drops them.
+    """
+    if not settings.has_late_limit:
+        return F.lit(True)
+    delay_limit = F.make_dt_interval(F.lit(settings.days_late_allowed))
+    on_time = F.col("dvce_sent_tstamp") <= F.col("dvce_created_tstamp") + delay_limit
+    return on_time if settings.compat else F.coalesce(on_time, F.lit(True))
+
+
+def is_of_app(settings: PackageSettings) -> Column:
+    """True for events of the configured applications, or of any when none is configured."""
+    return F.col("app_id").isin(*settings.app_id) if settings.app_id else F.lit(True)

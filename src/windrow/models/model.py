@@ -1,0 +1,397 @@
+"""What a model is: a named function from frames to a frame, with a key and columns.
+
+    @model(key="page_view_id", date="start_tstamp", columns={"page_view_id": "string", ...})
+    def page_views(events: DataFrame, settings: WebSettings) -> DataFrame: ...
+
+The parameters name the inputs: one of ENGINE_INPUTS, or another model, whose rows of this run come
+in. `users: DataFrame = stored("users")` reads the whole derived table instead.
+
+A column's type may carry its rule, `column("string", "Id of the page view.")`, and the docstring
+begins with what a row is: "One row per page view: what was seen, and for how long."
+"""
+
+from __future__ import annotations
+
+import graphlib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+
+from windrow.config import ModelSettings
+from windrow.errors import ConfigError, did_you_mean
+from windrow.models.checks import Check, NotNull, Unique
+from windrow.models.extras import Extras
+from windrow.models.extras import reads as reads_of_extras
+from windrow.models.foundation import Base
+from windrow.tables import Columns
+
+Kind = Literal["incremental", "rebuilt", "this_run"]
+Keeps = Literal["new", "earliest", "latest"]
+
+ENGINE_INPUTS = (
+    "events",
+    "sessions_this_run",
+    "sessions_of_users",
+    "nearby",
+    "users_touched",
+    "settings",
+    "now",
+    "until",
+    "hooks",
+    "reference",
+    "gathered",
+)
+"""Parameter names that the engine fills itself; every other one names a model.
+
+`sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
+model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
+run's sessions, and users who had one of these sessions until now. `until`: where the run's window
+ends, or what the model has seen already where that is later. `gathered`: names of the models that
+the model gathers rows of and that have not consumed the run's window before.
+"""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Marks a parameter that takes a whole derived table, not only this run's rows."""
+
+    model: str
+    before_this_run: bool = False
+    near: bool = False
+    of_sessions: bool = False
+    """Only the rows of this run's sessions, near the run's days."""
+    or_outside: bool = False
+    """Where no model has the name, it means a table that others keep."""
+
+
+def stored(
+    model: str | Model,
+    *,
+    before_this_run: bool = False,
+    near: bool = False,
+    of_sessions: bool = False,
+) -> Any:
+    """The whole derived table of a model, as the default value of a parameter.
+
+    `before_this_run` takes it as it was when the run began; `near` takes its rows of whole days,
+    those on which rows of this run's sessions lie or lay; `of_sessions` only the rows of this
+    run's sessions, for a model whose rows a run replaces by session.
+    """
+    name = model if isinstance(model, str) else model.name
+    return Stored(name, before_this_run, near=near, of_sessions=of_sessions)
+
+
+UNDECLARED = "void"
+"""Stands for the type of a column that gets whatever type its expression has."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A named function from frames to a frame, with a key and columns. It can be called."""
+
+    name: str
+    function: Callable[..., DataFrame]
+    kind: Kind = "incremental"
+    key: tuple[str, ...] = ()
+    date: str | None = None
+    columns: Columns | Callable[[Any], Columns] | None = None
+    replaces: str | None = None
+    """A column: the run brings every row of the values it touches; stored rows beyond those go.
+
+    The session's, the user's, or the model's day, whose values are the days near this run's.
+    """
+    keeps: Keeps = "new"
+    """Of a stored row and a new one with the same key: the new one, or the one whose date column is
+    earlier or later; the new one if they are equal. `compat` always takes the new one."""
+    gathers: tuple[str, ...] = ()
+    """Models whose events lead to rows here too: when one of them is new, and catches up, this one
+    takes part for its rows."""
+    event_names: tuple[str, ...] = ()
+    """Values of `event_name` without which the model makes no row; empty: it looks at all."""
+    steps: tuple[str, ...] = ()
+    """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
+    reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
+    """The event columns that the function needs; None means all of them."""
+    extras: Extras | None = None
+    """Where columns come from that a project adds by configuration; None: it takes none."""
+    amend: Model | None = None
+    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    checks: tuple[Check, ...] = ()
+    """What must be true of the rows, beside what `all_checks` adds for the key."""
+    tags: tuple[str, ...] = ()
+    is_scratch: bool = False
+    """True: its table lies with the helper tables, not with the derived ones."""
+    package: str = ""
+    prefix: str = ""
+    path: str = ""
+    """The file of a project's own model."""
+    description: str = ""
+    inputs: Mapping[str, Stored | str] = field(default_factory=dict)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> DataFrame:
+        return self.function(*args, **kwargs)
+
+    @property
+    def full_name(self) -> str:
+        """The name of the model's table and of its manifest row."""
+        return self.prefix + self.name
+
+    @property
+    def grain(self) -> str:
+        """What a row stands for: the "One row per …" with which the description begins."""
+        found = re.match(r"One row per ([^:;.]+)", self.description)
+        return f"one row per {' '.join(found[1].split())}" if found else ""
+
+    @property
+    def tracked_names(self) -> tuple[str, ...]:
+        """The manifest rows that tell how far this model has come."""
+        if self.kind == "rebuilt" and not self.prefix:
+            return ()
+        return (self.full_name, *(self.prefix + step for step in self.steps))
+
+    @property
+    def parents(self) -> frozenset[str]:
+        """The models whose rows this one reads, of this run or stored."""
+        return frozenset(
+            source.model if isinstance(source, Stored) else source
+            for source in self.inputs.values()
+            if isinstance(source, Stored) or source not in ENGINE_INPUTS
+        ) - {self.name}
+
+    @property
+    def stored_parents(self) -> frozenset[str]:
+        """The models whose stored tables this one is made from."""
+        return frozenset(
+            source.model for source in self.inputs.values() if isinstance(source, Stored)
+        ) - {self.name}
+
+    @property
+    def all_checks(self) -> tuple[Check, ...]:
+        """The key's checks and the declared ones, which may soften one of the key's."""
+        of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()
+        checks = (part for check in (*of_key, *self.checks) for part in check.apart())
+        return tuple({check.name: check for check in checks}.values())
+
+    def columns_for(self, settings: ModelSettings) -> Columns | None:
+        """The table's columns under these settings; None when the model does not declare them."""
+        return self.columns(settings) if callable(self.columns) else self.columns
+
+    def event_columns_for(self, settings: ModelSettings) -> tuple[str, ...] | None:
+        """The event columns needed under these settings; None means all of them."""
+        added: tuple[str, ...] = ()
+        if self.extras is not None and self.extras.source == "events":
+            added = reads_of_extras(settings, self.name)
+        if "events" not in self.inputs.values():
+            return added
+        own = self.reads(settings) if callable(self.reads) else self.reads
+        return None if own is None else (*own, *added)
+
+
+def model(
+    *,
+    key: str | Sequence[str] = (),
+    date: str | None = None,
+    columns: Columns | Callable[[Any], Columns] | None = None,
+    kind: Kind = "incremental",
+    name: str | None = None,
+    package: str = "",
+    replaces: str | None = None,
+    keeps: Keeps = "new",
+    gathers: Sequence[str] = (),
+    event_names: Sequence[str] = (),
+    steps: Sequence[str] = (),
+    reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
+    extras: Extras | None = None,
+    amend: Model | None = None,
+    checks: Sequence[Check] = (),
+    tags: Sequence[str] = (),
+    is_scratch: bool = False,
+) -> Callable[[Callable[..., DataFrame]], Model]:
+    """Declare the decorated function a model; its name then means the `Model`, still callable."""
+
+    def declare(function: Callable[..., DataFrame]) -> Model:
+        declared = name or function.__name__
+        if kind == "incremental" and not key:
+            raise ConfigError(
+                f"Model '{declared}' is incremental and needs a key: @model(key=...). "
+                "A table that is made anew each run is @model(kind='rebuilt')."
+            )
+        for check in checks:
+            if not isinstance(check, Check):
+                raise ConfigError(
+                    f"Model '{declared}': {check!r} is not a check. Write one like "
+                    "windrow.NotNull('page_url')."
+                )
+        return Model(
+            name=declared,
+            function=function,
+            kind=kind,
+            key=(key,) if isinstance(key, str) else tuple(key),
+            date=date,
+            columns=columns,
+            replaces=replaces,
+            keeps=keeps,
+            gathers=tuple(gathers),
+            event_names=tuple(event_names),
+            steps=tuple(steps),
+            reads=reads if reads is None or callable(reads) else tuple(reads),
+            extras=extras,
+            amend=amend,
+            checks=tuple(checks),
+            tags=tuple(tags),
+            is_scratch=is_scratch,
+            package=package,
+            description=inspect.getdoc(function) or "",
+            inputs=_inputs(function),
+        )
+
+    return declare
+
+
+def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
+    return {
+        parameter.name: parameter.default
+        if isinstance(parameter.default, Stored)
+        else parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+    }
+
+
+@dataclass(frozen=True)
+class Package:
+    """A set of models over the same events, and the names that belong to it."""
+
+    name: str
+    models: Callable[[Any], Sequence[Model]]
+    """The enabled models under given settings, in reading order."""
+    hooks: Mapping[str, str]
+    """Hook name -> what it decides, for the error messages and the documentation."""
+    base: Callable[[Any], Base] = lambda settings: Base()
+    """What its models stand on, under given settings."""
+    options_of_columns: Mapping[str, str] = field(default_factory=dict)
+    """Event column -> the option that asks for it."""
+
+    has_prefixed_tables: bool = True
+    """False: the names of its models are those of their tables."""
+    stands_on: str | None = None
+    """The package whose base, manifests and progress this one shares; None: it has its own."""
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the package's tables begin with."""
+        return f"snowplow_{self.name}_"
+
+    @property
+    def base_name(self) -> str:
+        """The package whose manifests record this one's progress."""
+        return self.stands_on or self.name
+
+    def enabled_models(self, settings: ModelSettings) -> list[Model]:
+        """The package's own models under these settings, each knowing its package."""
+        disabled = {member.name for member in self.disabled_models(settings)}
+        return [member for member in self._members(settings) if member.name not in disabled]
+
+    def disabled_models(self, settings: ModelSettings) -> list[Model]:
+        """The models that the project switches off by name."""
+        names = set(settings.disabled_models)
+        return [m for m in self._members(settings) if {m.name, m.full_name} & names]
+
+    def _members(self, settings: ModelSettings) -> list[Model]:
+        return [
+            replace(
+                member, package=self.name, prefix=self.prefix if self.has_prefixed_tables else ""
+            )
+            for member in self.models(settings)
+        ]
+
+
+def in_order(models: Iterable[Model]) -> list[Model]:
+    """The models so that each comes after those it reads; unknown inputs and cycles are errors."""
+    by_name: dict[str, Model] = {}
+    for member in models:
+        if member.name in by_name:
+            raise ConfigError(f"Two models are called '{member.name}'. Rename one of them.")
+        by_name[member.name] = member
+    linked = [_resolve_inputs(member, by_name) for member in by_name.values()]
+    position = {name: index for index, name in enumerate(by_name)}
+    sorter = graphlib.TopologicalSorter(
+        {member.name: sorted(member.parents, key=position.__getitem__) for member in linked}
+    )
+    try:
+        names = list(sorter.static_order())
+    except graphlib.CycleError as error:
+        raise ConfigError(
+            f"Models read one another in a circle: {' -> '.join(error.args[1])}."
+        ) from error
+    resolved = {member.name: member for member in linked}
+    return [resolved[name] for name in names]
+
+
+def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Model]:
+    """The models, and those disabled ones whose rows of the run they read.
+
+    The latter are computed and not stored.
+    """
+    found = list(models)
+    for member in reversed(disabled):
+        read = {
+            source
+            for reader in found
+            for source in reader.inputs.values()
+            if isinstance(source, str) and source not in ENGINE_INPUTS
+        }
+        if read & _aliases(member):
+            helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)
+            found.append(helper)
+    return found
+
+
+def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]:
+    """The models reading a project's own sessions table wherever they would read ours."""
+    if table is None:
+        return list(models)
+    name = table.rpartition(".")[2]
+    owner = next((member for member in models if member.full_name == name), None)
+
+    def redirected(inputs: Mapping[str, Stored | str]) -> dict[str, Stored | str]:
+        ours = {parameter for parameter, source in inputs.items() if source == Stored("sessions")}
+        theirs = dict.fromkeys(ours, Stored(owner.name)) if owner is not None else {}
+        return {p: source for p, source in inputs.items() if p not in ours} | theirs
+
+    return [
+        replace(member, inputs=redirected(member.inputs)) if member.prefix else member
+        for member in models
+    ]
+
+
+def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
+    """Inputs may be written as in the SQL packages: with the prefix, or with `_this_run` behind."""
+    names = {alias: name for name, other in by_name.items() for alias in _aliases(other)}
+    resolved: dict[str, Stored | str] = {}
+    for parameter, source in member.inputs.items():
+        wanted = source.model if isinstance(source, Stored) else source
+        if wanted in ENGINE_INPUTS:
+            resolved[parameter] = source
+        elif wanted not in names and isinstance(source, Stored) and source.or_outside:
+            continue
+        elif wanted in names:
+            owner = names[wanted]
+            resolved[parameter] = (
+                replace(source, model=owner) if isinstance(source, Stored) else owner
+            )
+        else:
+            raise ConfigError(
+                f"Model '{member.name}' reads '{wanted}', which nothing provides."
+                + did_you_mean(wanted, [*ENGINE_INPUTS, *names])
+            )
+    return replace(member, inputs=resolved)
+
+
+def _aliases(member: Model) -> set[str]:
+    plain = member.name.removesuffix("_this_run")
+    short = {member.name, plain, f"{plain}_this_run"}
+    return short | {member.prefix + alias for alias in short}

@@ -1,0 +1,35 @@
+"""Which events come from people."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from windrow.columns import devices
+from windrow.models.hooks import Hooks
+
+
+class BotFilter(Protocol):
+    """What a package's settings say of bots."""
+
+    @property
+    def ua_bot_filter(self) -> bool: ...
+    @property
+    def ua_bot_pattern(self) -> str | None: ...
+    @property
+    def compat(self) -> bool: ...
+
+
+def is_human(settings: BotFilter, hooks: Hooks) -> Column:
+    """True where the event's user agent is not a bot's; always true with `ua_bot_filter` off."""
+    if not settings.ua_bot_filter:
+        return F.lit(True)
+    own_pattern = devices.COMPAT_BOTS if settings.compat else devices.BOTS
+    default = devices.is_human(
+        F.col("useragent"),
+        settings.ua_bot_pattern or own_pattern,
+        keep_unknown=not settings.compat,
+    )
+    return hooks.column("filter_bots", default)

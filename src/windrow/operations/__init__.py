@@ -1,0 +1,1 @@
+"""What people ask for beside a plain run."""

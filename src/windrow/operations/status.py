@@ -1,0 +1,61 @@
+"""Where a package stands: state, manifest, quarantine, last runs, and what would happen next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from windrow.engine.plan import Plan, checked_source, next_plan
+from windrow.engine.workspace import Workspace
+from windrow.errors import WindrowError
+from windrow.state import manifest
+from windrow.state.ledger import Lease, RunRecord
+
+LAST_RUNS = 5
+
+
+@dataclass(frozen=True)
+class PackageStatus:
+    """One package on one target, seen without writing anything."""
+
+    package: str
+    target: str
+    positions: dict[str, datetime]
+    plan: Plan | None
+    problem: str | None
+    """Why no plan can be made, when it cannot."""
+    quarantined: int
+    lease: Lease | None
+    is_running: bool
+    last_runs: tuple[RunRecord, ...]
+
+    @property
+    def out_of_sync(self) -> list[str]:
+        """Tracked models that lag behind the furthest one, or have no position at all."""
+        if self.plan is None:
+            return []
+        every = self.plan.catch_up or self.plan
+        ahead = max(every.positions.values(), default=None)
+        return [name for name in every.tracked if every.positions.get(name) != ahead]
+
+
+def package_status(ws: Workspace, now: datetime) -> PackageStatus:
+    """Look at everything that says where the package stands."""
+    plan, problem = None, None
+    try:
+        plan = next_plan(ws, checked_source(ws, ws.meant_models), ws.meant_models, now)
+    except WindrowError as error:
+        problem = str(error)
+    in_quarantine = ws.quarantined_sessions()
+    lease = ws.ledger.lease(ws.lease_name)
+    return PackageStatus(
+        package=ws.name,
+        target=ws.target,
+        positions=manifest.positions(ws.tables, ws.manifest),
+        plan=plan,
+        problem=problem,
+        quarantined=0 if in_quarantine is None else in_quarantine.count(),
+        lease=lease,
+        is_running=lease is not None and ws.ledger.is_held(lease),
+        last_runs=tuple(ws.ledger.last_runs(ws.lease_name, LAST_RUNS)),
+    )

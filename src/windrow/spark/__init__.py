@@ -1,0 +1,1 @@
+"""A Spark session that starts quietly, and the Java it needs."""

@@ -1,0 +1,1 @@
+"""What windrow remembers between runs, and how far back it can go."""

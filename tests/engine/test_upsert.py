@@ -1,0 +1,174 @@
+"""Upserts: by key, exactly bounded, on both formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.engine.upsert import Destination, Replaced, prepare, refuse_other_keys, upsert
+from windrow.errors import RefusedError, TableError
+from windrow.state.undo import beginning_of, undo
+from windrow.tables import Layout, TableName, Tables
+from windrow.tables.days import day_ranges
+from windrow.tables.frames import frame_of, settled
+
+COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
+TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
+
+
+def things(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
+    """Rows of id and day; the session of a row is its id's."""
+    return settled(
+        frame_of(
+            spark,
+            [(number, f"s{number}", f"{day} 10:00:00", day) for number, day in rows],
+            COLUMNS,
+        )
+    )
+
+
+def stored(tables: Tables) -> list[tuple[int, str]]:
+    rows = tables.read(TABLE.table).select("id", "seen_date").collect()
+    return sorted((row["id"], row["seen_date"].isoformat()) for row in rows)
+
+
+@pytest.fixture
+def filled(spark: SparkSession, tables: Tables) -> Tables:
+    prepare(tables, TABLE, COLUMNS, layout=Layout(("seen_date",)))
+    first = things(
+        spark, (1, "2021-01-01"), (2, "2021-03-01"), (3, "2021-03-03"), (4, "2021-03-04")
+    )
+    upsert(tables, TABLE, first)
+    return tables
+
+
+def test_a_key_is_stored_once_however_far_its_day_moved(spark: SparkSession, filled: Tables):
+    changed = things(
+        spark, (1, "2021-03-05"), (2, "2021-03-02"), (3, "2021-03-07"), (5, "2021-03-08")
+    )
+    upsert(filled, TABLE, changed)
+    assert stored(filled) == [
+        (1, "2021-03-05"),
+        (2, "2021-03-02"),
+        (3, "2021-03-07"),
+        (4, "2021-03-04"),
+        (5, "2021-03-08"),
+    ]
+
+
+def test_the_earlier_or_the_later_row_of_a_key_stays(spark: SparkSession, filled: Tables):
+    changed = things(
+        spark, (1, "2020-12-31"), (2, "2021-03-02"), (3, "2021-03-03"), (5, "2021-03-08")
+    )
+    upsert(filled, TABLE, changed, keeps="earliest")
+    after = [(1, "2020-12-31"), (2, "2021-03-01"), (3, "2021-03-03"), (4, "2021-03-04")]
+    assert stored(filled) == [*after, (5, "2021-03-08")]
+    upsert(filled, TABLE, things(spark, (1, "2021-01-01"), (2, "2021-02-28")), keeps="latest")
+    assert stored(filled)[:2] == [(1, "2021-01-01"), (2, "2021-03-01")]
+
+
+def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
+    sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
+    kept = things(spark, (3, "2021-03-03"))
+    upsert(filled, TABLE, kept, replaced=Replaced("session", sessions))
+    assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
+
+
+def test_only_the_days_of_the_search_are_looked_at(spark: SparkSession, filled: Tables):
+    search = day_ranges([date(2021, 3, 1)])
+    upsert(filled, TABLE, things(spark, (2, "2021-03-09"), (9, "2021-03-09")), search=search)
+    assert stored(filled)[1:] == [
+        (2, "2021-03-09"),
+        (3, "2021-03-03"),
+        (4, "2021-03-04"),
+        (9, "2021-03-09"),
+    ]
+
+
+def test_rows_without_a_forerunner_are_appended(spark: SparkSession, filled: Tables):
+    before = filled.history(TABLE.table)
+    upsert(filled, TABLE, things(spark, (7, "2021-04-01")))
+    newest = filled.history(TABLE.table)[0]
+    assert len(filled.history(TABLE.table)) == len(before) + 1
+    assert newest.operation in ("WRITE", "append")
+
+
+def test_a_column_that_came_later_is_added(spark: SparkSession, filled: Tables):
+    wider = {**COLUMNS, "note": "string"}
+    prepare(filled, TABLE, wider)
+    assert list(filled.columns(TABLE.table)) == list(wider)
+
+
+def test_a_column_of_another_type_needs_a_rebuild(filled: Tables):
+    with pytest.raises(TableError, match="--full-refresh"):
+        prepare(filled, TABLE, {**COLUMNS, "id": "string"})
+
+
+def test_another_key_needs_a_rebuild(filled: Tables):
+    other = replace(TABLE, key=("id", "session"))
+    with pytest.raises(
+        TableError, match="told apart by id, but the model's key is now id, session"
+    ):
+        prepare(filled, other, COLUMNS)
+    with pytest.raises(RefusedError, match="--full-refresh"):
+        refuse_other_keys(filled, [other])
+    refuse_other_keys(filled, [TABLE])
+
+
+class PulledPlugError(BaseException):
+    """Stands for the process being killed."""
+
+
+def pull_plug(*_: object) -> None:
+    raise PulledPlugError
+
+
+def before_the_commit(restore: Callable[..., None]) -> Callable[..., None]:
+    """Restoring that is killed at the latest where it would be done."""
+
+    def restored(tables: Tables, *arguments: object) -> None:
+        if tables.format == "iceberg":
+            restore(tables, *arguments)
+        raise PulledPlugError
+
+    return restored
+
+
+def test_types_and_key_change_in_an_emptied_table_and_back(
+    spark: SparkSession, filled: Tables, monkeypatch: pytest.MonkeyPatch
+):
+    rows = stored(filled)
+    other, columns = replace(TABLE, key=("id", "session")), {**COLUMNS, "id": "string"}
+    with filled.commits_of(beginning_of("r")):
+        filled.restore(TABLE.table, None)
+    with filled.commits_of("r"):
+        assert prepare(filled, other, columns)
+        filled.append(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("id", F.lit("x")))
+    assert filled.columns(TABLE.table) == columns
+    assert filled.layout(TABLE.table).partition_by == ("seen_date",)
+
+    with monkeypatch.context() as patch:
+        # Killed while it is taken back: the rows are there yet, under the types of before.
+        patch.setattr(type(filled), "overwrite", pull_plug)
+        patch.setattr(type(filled), "restore", before_the_commit(type(filled).restore))
+        with pytest.raises(PulledPlugError):
+            undo(filled, "r", [TABLE.table])
+    assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
+    assert undo(filled, "r", [TABLE.table]) == []
+    assert filled.columns(TABLE.table) == COLUMNS
+    assert filled.key(TABLE.table) == TABLE.key
+    assert stored(filled) == rows
+    upsert(filled, TABLE, things(spark, (1, "2021-01-02")))
+    assert stored(filled)[0] == (1, "2021-01-02")
+
+
+def test_a_table_that_is_written_anew_takes_any_type(spark: SparkSession, filled: Tables):
+    columns = {**COLUMNS, "session": "int"}
+    prepare(filled, TABLE, columns, is_rewritten=True)
+    filled.overwrite(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("session", F.lit(7)))
+    assert [row["session"] for row in filled.read(TABLE.table).collect()] == [7]
