@@ -54,9 +54,9 @@ def app_events_this_run(
     spark: SparkSession, events: Iterable[Event], settings: MobileSettings
 ) -> DataFrame:
     """The events as the models of a run get them."""
-    base = MOBILE.base(settings)
-    identified = base.identified(event_frame(spark, events)).withColumns(base.adds())
-    return identified.withColumns(base.adds_in_session()).localCheckpoint()
+    foundation = MOBILE.foundation(settings)
+    identified = foundation.identified(event_frame(spark, events)).withColumns(foundation.adds())
+    return identified.withColumns(foundation.adds_in_session()).localCheckpoint()
 
 
 class App(Site):

@@ -85,7 +85,7 @@ def action(
 
 
 def base_of(settings: EcommerceSettings) -> Base:
-    return ECOMMERCE.base(settings).with_own_identifiers(settings)
+    return ECOMMERCE.foundation(settings).with_own_identifiers(settings)
 
 
 def base_events(

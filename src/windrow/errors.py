@@ -78,3 +78,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for the nearest known word, or nothing when none is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says first; the rest is Spark's plan."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -23,8 +23,10 @@ from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, did_you_mean
 from windrow.models.custom_models import load_models
 from windrow.models.extras import check_extras
+from windrow.models.graph import in_order, with_helpers, with_own_sessions
 from windrow.models.hooks import load_hooks
-from windrow.models.model import Model, Package, in_order, with_helpers, with_own_sessions
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
 from windrow.operations.maintain import Upkeep, maintain
@@ -108,7 +110,7 @@ class Project:
     def _formats(self) -> list[str]:
         used = {self.target.format}
         for name in self.config.packages:
-            source = self.config.base_settings(name).events or self.config.events
+            source = self.config.foundation_settings(name).events or self.config.events
             if source is not None and source.format in ("delta", "iceberg"):
                 used.add(source.format)
         return sorted(used)
@@ -116,45 +118,45 @@ class Project:
     def package_names(self, package: str | None = None) -> list[str]:
         """The packages that a command means: the one named, or all enabled ones.
 
-        Packages that share a base run together, as `web+media_player`.
+        Packages that share a foundation run together, as `web+media_player`.
         """
         enabled = self._enabled
         if package is None:
-            return ["+".join(self._on_base(base)) for base in self._bases()]
+            return ["+".join(self._standing_on(foundation)) for foundation in self._foundations()]
         for name in package.split("+"):
             if name not in enabled:
                 raise UsageError(
                     f"Package '{name}' is not in windrow.yml.{did_you_mean(name, enabled)} "
                     f"Configured: {', '.join(enabled) or 'none'}."
                 )
-        if len({PACKAGES[name].base_name for name in package.split("+")}) > 1:
-            raise UsageError(f"The packages {package} share no base: they run one by one.")
+        if len({PACKAGES[name].foundation_name for name in package.split("+")}) > 1:
+            raise UsageError(f"The packages {package} share no foundation: they run one by one.")
         return [package]
 
     @property
     def _enabled(self) -> list[str]:
         return [name for name, settings in self.config.packages.items() if settings.enabled]
 
-    def _bases(self) -> list[str]:
-        return list(dict.fromkeys(PACKAGES[name].base_name for name in self._enabled))
+    def _foundations(self) -> list[str]:
+        return list(dict.fromkeys(PACKAGES[name].foundation_name for name in self._enabled))
 
-    def _on_base(self, base: str) -> list[str]:
-        """The enabled packages on a base, the one whose base it is first."""
-        found = [name for name in self._enabled if PACKAGES[name].base_name == base]
-        return sorted(found, key=lambda name: name != base)
+    def _standing_on(self, foundation: str) -> list[str]:
+        """The enabled packages on a foundation, the one whose foundation it is first."""
+        found = [name for name in self._enabled if PACKAGES[name].foundation_name == foundation]
+        return sorted(found, key=lambda name: name != foundation)
 
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
         meant = package.split("+")
-        base = PACKAGES[meant[0]].base_name
-        return [member for member in self._models_on(base) if member.package in meant]
+        foundation = PACKAGES[meant[0]].foundation_name
+        return [member for member in self._models_on(foundation) if member.package in meant]
 
-    def _models_on(self, base: str) -> list[Model]:
-        """All enabled models of the packages on a base, each after those it reads."""
-        packages = self._on_base(base)
+    def _models_on(self, foundation: str) -> list[Model]:
+        """All enabled models of the packages on a foundation, each after those it reads."""
+        packages = self._standing_on(foundation)
         # A model that names no package belongs to the first one.
-        first = self._on_base(self._bases()[0])[0]
+        first = self._standing_on(self._foundations()[0])[0]
         models: list[Model] = []
         disabled: list[Model] = []
         for name in packages:
@@ -163,7 +165,9 @@ class Project:
         for own in load_models(self.config.project_dir / "models", self.config.project_dir):
             if (own.package or first) in packages:
                 models.append(replace(own, package=own.package or first))
-        sessions_table = getattr(self.config.base_settings(packages[0]), "sessions_table", None)
+        sessions_table = getattr(
+            self.config.foundation_settings(packages[0]), "sessions_table", None
+        )
         ordered = in_order(with_own_sessions(with_helpers(models, disabled), sessions_table))
         for name in packages:
             settings = self.config.packages[name]
@@ -175,10 +179,10 @@ class Project:
         """All that a run of the package needs at hand."""
         self.package_names(package)
         meant = tuple(package.split("+"))
-        base = PACKAGES[meant[0]].base_name
-        settings = self.config.base_settings(meant[0])
-        members = self._on_base(base)
-        models = tuple(self._models_on(base))
+        foundation = PACKAGES[meant[0]].foundation_name
+        settings = self.config.foundation_settings(meant[0])
+        members = self._standing_on(foundation)
+        models = tuple(self._models_on(foundation))
         hooks = load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
         spark = self.spark
         tables = open_tables(
@@ -191,14 +195,14 @@ class Project:
             spark=spark,
             tables=tables,
             ledger=Ledger(spark, tables, self.config.schemas.manifest),
-            package=PACKAGES[base],
+            package=PACKAGES[foundation],
             settings=settings,
             models=models,
             hooks=hooks,
             schemas=self.config.schemas,
             target=self.target.name,
             events=settings.events or self.config.events,
-            others={name: self.config.packages[name] for name in members if name != base},
+            others={name: self.config.packages[name] for name in members if name != foundation},
             options_of_columns={
                 column: option
                 for name in members

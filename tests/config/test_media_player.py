@@ -27,8 +27,8 @@ def problem(folder: Path, **packages: Any) -> str:
 
 def test_its_run_options_are_those_of_web(tmp_path: Path):
     config = loaded(tmp_path, web={"backfill_limit_days": 2}, media_player=PLAYER)
-    assert config.base_settings("media_player").backfill_limit_days == 2
-    assert config.base_settings("web") is config.packages["web"]
+    assert config.foundation_settings("media_player").backfill_limit_days == 2
+    assert config.foundation_settings("web") is config.packages["web"]
 
 
 def test_an_option_of_the_base_is_told_where_it_belongs(tmp_path: Path):

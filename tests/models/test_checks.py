@@ -21,7 +21,7 @@ from windrow import (
 from windrow.config import EcommerceSettings, MobileSettings, PackageSettings, WebSettings
 from windrow.engine.check_rows import SAMPLE_ROWS, CheckedRows, check_rows
 from windrow.models.checks import Check, CheckResult, has_failed
-from windrow.models.model import Package
+from windrow.models.package import Package
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.mobile import MOBILE
 from windrow.packages.web import WEB

@@ -6,7 +6,8 @@ import pytest
 
 from windrow import ConfigError, model, stored
 from windrow.config import WebSettings
-from windrow.models.model import Stored, in_order
+from windrow.models.graph import in_order
+from windrow.models.model import Stored
 from windrow.packages.web import WEB
 
 TRACKED = {

@@ -4,7 +4,8 @@ import pytest
 
 from windrow.config import WebSettings
 from windrow.errors import UsageError
-from windrow.models.model import in_order, model
+from windrow.models.graph import in_order
+from windrow.models.model import model
 from windrow.models.selection import select
 from windrow.packages.web import WEB
 

@@ -20,7 +20,8 @@ from windrow.config.packages import PACKAGES as SETTINGS
 from windrow.engine.upsert import Destination
 from windrow.models.foundation import Base
 from windrow.models.hooks import SIGNATURES
-from windrow.models.model import Model, Package
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.packages import normalize
 from windrow.project import PACKAGES
 from windrow.state.ledger import LEASES, LEDGER

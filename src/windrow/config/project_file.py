@@ -155,7 +155,7 @@ class Config:
             raise ConfigError(
                 f"{FILE_NAME} has no package '{package}'.{did_you_mean(package, self.packages)}"
             )
-        source = self.base_settings(package).events or self.events
+        source = self.foundation_settings(package).events or self.events
         if source is None:
             raise ConfigError(
                 f"{FILE_NAME} does not say where the events of '{package}' are. "
@@ -163,7 +163,7 @@ class Config:
             )
         return source
 
-    def base_settings(self, package: str) -> PackageSettings:
+    def foundation_settings(self, package: str) -> PackageSettings:
         """How a package runs: its own options, or those of the package it stands on."""
         own = self.packages[package]
         settings = self.packages[own.stands_on] if own.stands_on else own

@@ -78,8 +78,8 @@ def check_this_run(run: ModelRun, models: Sequence[Model]) -> tuple[CheckResult,
     def of_lifecycle() -> list[CheckResult]:
         days = day_ranges(intake.started_on)
         stored = stored_rows(ws.tables, ws.lifecycle_destination, days)
-        rows = ws.base.as_recorded(intake.continued).select(*stored.columns)
-        checked = CheckedRows(ws.lifecycle.name, (ws.base.recorded_session,), rows, stored)
+        rows = ws.foundation.as_recorded(intake.continued).select(*stored.columns)
+        checked = CheckedRows(ws.lifecycle.name, (ws.foundation.recorded_session,), rows, stored)
         return check_rows(checked, _of_lifecycle(ws))
 
     def of_intake(name: str, rows: DataFrame, checks: Sequence[Check]) -> list[CheckResult]:
@@ -91,8 +91,8 @@ def check_this_run(run: ModelRun, models: Sequence[Model]) -> tuple[CheckResult,
         partial(of_intake, "base_events_this_run", intake.events, _OF_EVENTS_THIS_RUN),
         *(partial(of_model, model) for model in models),
     ]
-    if ws.base.has_sessions:
-        sessions = ws.base.as_recorded(intake.sessions)
+    if ws.foundation.has_sessions:
+        sessions = ws.foundation.as_recorded(intake.sessions)
         looks.append(partial(of_intake, "base_sessions_this_run", sessions, _of_session_ids(ws)))
         looks.append(of_lifecycle)
     return _looked(looks)
@@ -113,7 +113,7 @@ def check_last_run(
         partial(_model_of_last_run, ws, record, model) for model in _written_by(ws, record, models)
     ]
     if not select and not exclude:
-        if ws.base.has_sessions:
+        if ws.foundation.has_sessions:
             looks = [partial(_lifecycle_of_last_run, ws, record), *looks]
         looks = [*_small_base_tables(ws), *looks]
     return CheckReport(ws.name, ws.target, record.run_id, _looked(looks))
@@ -190,14 +190,14 @@ def _small_base_tables(ws: Workspace) -> list[_Look]:
     """Checks of the manifest and the quarantine, which have no days and few rows."""
     manifest = Destination(ws.manifest, ("model",))
     looks: list[_Look] = [partial(_stored_base, ws, manifest, _OF_MANIFEST, None)]
-    if ws.base.has_quarantine:
-        quarantine = Destination(ws.quarantine, (ws.base.recorded_session,))
+    if ws.foundation.has_quarantine:
+        quarantine = Destination(ws.quarantine, (ws.foundation.recorded_session,))
         looks.append(partial(_stored_base, ws, quarantine, _of_session_ids(ws), None))
     return looks
 
 
 def _of_session_ids(ws: Workspace) -> tuple[Check, ...]:
-    return (Unique(ws.base.recorded_session), NotNull(ws.base.recorded_session))
+    return (Unique(ws.foundation.recorded_session), NotNull(ws.foundation.recorded_session))
 
 
 def _of_lifecycle(ws: Workspace) -> tuple[Check, ...]:

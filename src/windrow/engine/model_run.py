@@ -155,7 +155,7 @@ class ModelRun:
             case "events":
                 return self.intake.events
             case "sessions_this_run":
-                return self.ws.base.as_recorded(self.intake.sessions)
+                return self.ws.foundation.as_recorded(self.intake.sessions)
             case "sessions_of_users":
                 return self._sessions_of_users(member)
             case "nearby":
@@ -191,7 +191,7 @@ class ModelRun:
         if source.near or source.of_sessions:
             rows = on_days_of(rows, self.ws.destination(owner), self._search(owner))
         if source.of_sessions:
-            rows = rows.join(self._session_ids(), self.ws.base.session, how="left_semi")
+            rows = rows.join(self._session_ids(), self.ws.foundation.session, how="left_semi")
         return rows
 
     def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
@@ -212,7 +212,7 @@ class ModelRun:
         """Stored rows of the model itself, of other sessions, on days near this run's."""
         rows = self._whole_table(member, member)
         near = on_days_of(rows, self.ws.destination(member), self._search(member))
-        return near.join(self._session_ids(), self.ws.base.session, how="left_anti")
+        return near.join(self._session_ids(), self.ws.foundation.session, how="left_anti")
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
@@ -223,7 +223,7 @@ class ModelRun:
         else:
             stored = self._whole_table(reader, owner)
             stored = self._since_first_visit(reader, owner, stored)
-        return stored.join(self._users_touched(reader), self.ws.base.user, how="left_semi")
+        return stored.join(self._users_touched(reader), self.ws.foundation.user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.
@@ -237,7 +237,7 @@ class ModelRun:
             or "start_tstamp_date" not in stored.columns
         ):
             return stored
-        user = self.ws.base.user
+        user = self.ws.foundation.user
         known = self.ws.tables.read(table).select(user, "start_tstamp")
         visits = known.join(self._users_touched(reader), user, how="left_semi")
         first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
@@ -259,7 +259,7 @@ class ModelRun:
             users = self.intake.users
             before = self._sessions_seen_by(member)
             if before is not None:
-                user, session = self.ws.base.user, self.ws.base.session
+                user, session = self.ws.foundation.user, self.ws.foundation.session
                 former = before.join(self._session_ids(), session, how="left_semi").select(user)
                 users = users.union(former.where(F.col(user).isNotNull())).distinct()
                 users = settled(users)
@@ -285,7 +285,7 @@ class ModelRun:
         return on_days_of(rows, destination, self.intake.days_around(before=1, after=0))
 
     def _session_ids(self) -> DataFrame:
-        return self.intake.sessions.select(F.col(SESSION_ID).alias(self.ws.base.session))
+        return self.intake.sessions.select(F.col(SESSION_ID).alias(self.ws.foundation.session))
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -323,13 +323,13 @@ class ModelRun:
         return tuple(n for n in member.gathers if self._has_new_events(self.ws.model(n)))
 
     def _replaced(self, member: Model, rows: DataFrame) -> Replaced | None:
-        base = self.ws.base
-        if member.replaces == base.session:
-            return Replaced(base.session, self._session_ids())
-        if member.replaces == base.user:
+        foundation = self.ws.foundation
+        if member.replaces == foundation.session:
+            return Replaced(foundation.session, self._session_ids())
+        if member.replaces == foundation.user:
             # The rows may bring other users too, who are not to be stored twice.
-            users = self._users_touched(member).union(rows.select(base.user))
-            return Replaced(base.user, users.distinct())
+            users = self._users_touched(member).union(rows.select(foundation.user))
+            return Replaced(foundation.user, users.distinct())
         if member.replaces is not None and member.replaces == self._day_column(member):
             days = [[str(day)] for found in self._near_days for day in found.days()]
             return Replaced(
@@ -351,7 +351,7 @@ class ModelRun:
 
     def _search(self, member: Model) -> tuple[DayRange, ...] | None:
         """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
-        session = self.ws.base.session
+        session = self.ws.foundation.session
         if member.replaces is not None and member.replaces == self._day_column(member):
             return self._near_days
         if member.keeps != "new":

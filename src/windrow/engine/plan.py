@@ -164,12 +164,12 @@ def first_usable_event(
 ) -> datetime | None:
     """The earliest collector time, in a closed stretch, of an event that a run would take in."""
     time = ws.settings.session_timestamp
-    events = scan(source, ws.base, first, last, ws.base.columns(ws.settings)).where(
-        ws.base.is_usable(ws.settings)
+    events = scan(source, ws.foundation, first, last, ws.foundation.columns(ws.settings)).where(
+        ws.foundation.is_usable(ws.settings)
     )
     quarantined = ws.quarantined_sessions()
     if quarantined is not None:
-        is_same = F.col(ws.base.session) == quarantined[SESSION_ID]
+        is_same = F.col(ws.foundation.session) == quarantined[SESSION_ID]
         events = events.join(quarantined, is_same, how="left_anti")
     return from_micros(events.agg(micros(F.min(time))).collect()[0][0])
 
@@ -203,16 +203,18 @@ def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
 
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
-    base = ws.base
+    foundation = ws.foundation
     source = open_source(
         ws.spark,
         ws.events,
         time_column=ws.settings.session_timestamp,
-        reshape=base.reshapes,
+        reshape=foundation.reshapes,
     )
-    source = replace(source.with_nulls(base.may_lack), kept=ws.kept_events)
-    needed = dict.fromkeys((*base.columns(ws.settings), *base.reads), "every run needs it")
-    made = base.made
+    source = replace(source.with_nulls(foundation.may_lack), kept=ws.kept_events)
+    needed = dict.fromkeys(
+        (*foundation.columns(ws.settings), *foundation.reads), "every run needs it"
+    )
+    made = foundation.made
     for member in models:
         for column in member.event_columns_for(ws.settings_of(member)) or ():
             if column not in made:

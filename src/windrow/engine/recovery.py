@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from windrow.engine.schedule import first_line
 from windrow.engine.steps import Listener, Step
 from windrow.engine.workspace import Workspace
-from windrow.errors import LockedError, RefusedError, UsageError, did_you_mean
+from windrow.errors import LockedError, RefusedError, UsageError, did_you_mean, first_line
 from windrow.state.ledger import Lease, RunRecord
 from windrow.state.undo import MAINTAIN, has_committed, is_maintenance, undo
 from windrow.tables import TableName

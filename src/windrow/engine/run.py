@@ -122,7 +122,7 @@ def _run(
             return RunResult(None, plan, "nothing_to_do", undone=start.undone)
 
         with leased(ws, run_id, plan.limits if plan else None, only or models) as lease:
-            ws.prepare_base()
+            ws.prepare_manifests()
             with ws.tables.commits_of(beginning_of(run_id)):
                 _forget_removed(ws, listener)
                 if forget is not None:
@@ -259,13 +259,17 @@ def _taken_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> 
     intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
-    if ws.base.keeps is not None and intake.counts["sessions"] and not intake.counts["events"]:
+    if (
+        ws.foundation.keeps is not None
+        and intake.counts["sessions"]
+        and not intake.counts["events"]
+    ):
         nothing = "the sessions of this window hold no event that the package keeps"
         listener(Step("events", "info", detail=nothing))
 
     if ws.settings.keep_this_run:
-        sessions = ws.base.as_recorded(intake.sessions)
-        frames = {"base_sessions": sessions} if ws.base.has_sessions else {}
+        sessions = ws.foundation.as_recorded(intake.sessions)
+        frames = {"base_sessions": sessions} if ws.foundation.has_sessions else {}
         for name, frame in {**frames, "base_events": intake.events}.items():
             keep(ws, ws.this_run_table(ws.package.prefix + name), frame)
     return intake
@@ -322,7 +326,7 @@ def _written_days(
 ) -> dict[str, tuple[DayRange, ...]]:
     """Table -> the days of the rows that went into it, where a table has days."""
     started_on = day_ranges(intake.started_on)
-    return ({ws.lifecycle.name: started_on} if ws.base.has_sessions else {}) | {
+    return ({ws.lifecycle.name: started_on} if ws.foundation.has_sessions else {}) | {
         ws.model(name).full_name: written.days
         for name, written in models.written.items()
         if written.days is not None

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from windrow.engine.model_run import ModelRun
 from windrow.engine.steps import Listener, Step
+from windrow.errors import first_line
 from windrow.models.model import Model
 from windrow.state.ledger import ModelOutcome
 from windrow.state.undo import undo
@@ -79,9 +80,3 @@ def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
 def _ended(name: str, outcome: ModelOutcome) -> Step:
     status = "done" if outcome.outcome == "succeeded" else "failed"
     return Step(name, status, outcome.rows, outcome.seconds, outcome.error or "")
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says first; the rest is Spark's plan."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -1,6 +1,6 @@
 """All that a run needs at hand: Spark, tables, settings, models, hooks, ledger.
 
-A run takes in events once for all packages that share a base: web, and media_player on top of it.
+A run takes in events once for all packages that share a foundation: web, and media_player on it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from windrow.atomic.source import KeptRows
 from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
 from windrow.engine.upsert import Destination
 from windrow.errors import ConfigError, did_you_mean
-from windrow.models.foundation import SESSION_ID, Base
+from windrow.models.foundation import SESSION_ID, Foundation
 from windrow.models.hooks import Hooks
-from windrow.models.model import Model, Package
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.state.ledger import Ledger
 from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns, Layout, TableName, Tables, layout_of
@@ -70,14 +71,14 @@ class Workspace:
         return "-".join(settings.fingerprint() for settings in own)
 
     @cached_property
-    def base(self) -> Base:
+    def foundation(self) -> Foundation:
         """Whose sessions the package looks at, and which events."""
-        return self.package.base(self.settings).with_own_identifiers(self.settings)
+        return self.package.foundation(self.settings).with_own_identifiers(self.settings)
 
     @property
     def lease_name(self) -> str:
         """What runs of the package must not do at the same time has this name in common."""
-        return self.package.base_name
+        return self.package.foundation_name
 
     @property
     def manifest(self) -> TableName:
@@ -92,15 +93,15 @@ class Workspace:
     @property
     def quarantine(self) -> TableName:
         """Sessions that take in no more events."""
-        if self.base.quarantine_table is not None:
-            return TableName(self.schemas.manifest, self.base.quarantine_table)
+        if self.foundation.quarantine_table is not None:
+            return TableName(self.schemas.manifest, self.foundation.quarantine_table)
         return self._manifest_table("base_quarantined_sessions")
 
     @property
     def protected(self) -> tuple[TableName, ...]:
         """The tables that a rebuild outside dev must not touch unasked."""
-        sessions = (self.lifecycle,) if self.base.has_sessions else ()
-        quarantine = (self.quarantine,) if self.base.has_quarantine else ()
+        sessions = (self.lifecycle,) if self.foundation.has_sessions else ()
+        quarantine = (self.quarantine,) if self.foundation.has_quarantine else ()
         return (self.manifest, *sessions, *quarantine)
 
     def table(self, model: Model) -> TableName:
@@ -119,7 +120,7 @@ class Workspace:
     @property
     def lifecycle_destination(self) -> Destination:
         """The lifecycle manifest as an upsert sees it."""
-        return Destination(self.lifecycle, (self.base.recorded_session,), "start_tstamp")
+        return Destination(self.lifecycle, (self.foundation.recorded_session,), "start_tstamp")
 
     def written_tables(self, models: Sequence[Model]) -> list[TableName]:
         """Every table that a run over these models may write, the manifest left out."""
@@ -142,7 +143,9 @@ class Workspace:
         """What the lifecycle manifest is laid out by."""
         names = (self.lifecycle.name,)
         configured = self.settings.cluster_by
-        return self._chosen_layout(names, configured, self.base.lifecycle, ["start_tstamp_date"])
+        return self._chosen_layout(
+            names, configured, self.foundation.lifecycle, ["start_tstamp_date"]
+        )
 
     def _chosen_layout(
         self,
@@ -168,29 +171,29 @@ class Workspace:
                         f"{did_you_mean(name, known)} A table that is switched off has no layout."
                     )
 
-    def prepare_base(self) -> None:
+    def prepare_manifests(self) -> None:
         """Create the manifests unless they exist."""
         self.tables.create(self.manifest, MANIFEST)
-        if self.base.has_quarantine:
-            self.tables.create(self.quarantine, self.base.quarantine)
-        if self.base.has_sessions:
+        if self.foundation.has_quarantine:
+            self.tables.create(self.quarantine, self.foundation.quarantine)
+        if self.foundation.has_sessions:
             layout = self.lifecycle_layout
             self.tables.create(
                 self.lifecycle,
-                self.base.lifecycle,
+                self.foundation.lifecycle,
                 partition_by=layout.partition_by,
                 cluster_by=layout.cluster_by,
             )
 
     def known_sessions(self) -> DataFrame:
         """The lifecycle manifest's rows, under the engine's own names."""
-        return self.base.from_record(self.tables.read(self.lifecycle))
+        return self.foundation.from_record(self.tables.read(self.lifecycle))
 
     def quarantined_sessions(self) -> DataFrame | None:
         """The ids of the quarantined sessions; None where there is no quarantine."""
-        if not self.base.has_quarantine or not self.tables.exists(self.quarantine):
+        if not self.foundation.has_quarantine or not self.tables.exists(self.quarantine):
             return None
-        return self.base.from_record(self.tables.read(self.quarantine)).select(SESSION_ID)
+        return self.foundation.from_record(self.tables.read(self.quarantine)).select(SESSION_ID)
 
     def model(self, name: str) -> Model:
         """A model by its own name."""
@@ -202,4 +205,4 @@ class Workspace:
         return next((member for member in self.models if member.full_name == name), None)
 
     def _manifest_table(self, name: str) -> TableName:
-        return TableName(self.schemas.manifest, f"snowplow_{self.package.base_name}_{name}")
+        return TableName(self.schemas.manifest, f"snowplow_{self.package.foundation_name}_{name}")

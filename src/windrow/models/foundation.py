@@ -57,7 +57,7 @@ def _value(events: DataFrame, source: IdentifierSource) -> Column:
 
 
 @dataclass(frozen=True)
-class Base:
+class Foundation:
     """A package's base: its identifiers, its filters, and what every event of it carries."""
 
     session: str = "domain_sessionid"
@@ -98,7 +98,7 @@ class Base:
     counts: Callable[[], dict[str, Column]] = lambda: {}
     """What to count among the events of a run, for its result."""
 
-    def with_own_identifiers(self, settings: PackageSettings) -> Base:
+    def with_own_identifiers(self, settings: PackageSettings) -> Foundation:
         """The base with the identifiers that the project configures in place of the package's."""
         return replace(
             self,

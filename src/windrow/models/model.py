@@ -12,21 +12,19 @@ begins with what a row is: "One row per page view: what was seen, and for how lo
 
 from __future__ import annotations
 
-import graphlib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame
 
 from windrow.config import ModelSettings
-from windrow.errors import ConfigError, did_you_mean
+from windrow.errors import ConfigError
 from windrow.models.checks import Check, NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.extras import reads as reads_of_extras
-from windrow.models.foundation import Base
 from windrow.tables import Columns
 
 Kind = Literal["incremental", "rebuilt", "this_run"]
@@ -259,139 +257,3 @@ def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
         else parameter.name
         for parameter in inspect.signature(function).parameters.values()
     }
-
-
-@dataclass(frozen=True)
-class Package:
-    """A set of models over the same events, and the names that belong to it."""
-
-    name: str
-    models: Callable[[Any], Sequence[Model]]
-    """The enabled models under given settings, in reading order."""
-    hooks: Mapping[str, str]
-    """Hook name -> what it decides, for the error messages and the documentation."""
-    base: Callable[[Any], Base] = lambda settings: Base()
-    """What its models stand on, under given settings."""
-    options_of_columns: Mapping[str, str] = field(default_factory=dict)
-    """Event column -> the option that asks for it."""
-
-    has_prefixed_tables: bool = True
-    """False: the names of its models are those of their tables."""
-    stands_on: str | None = None
-    """The package whose base, manifests and progress this one shares; None: it has its own."""
-
-    @property
-    def prefix(self) -> str:
-        """What the names of the package's tables begin with."""
-        return f"snowplow_{self.name}_"
-
-    @property
-    def base_name(self) -> str:
-        """The package whose manifests record this one's progress."""
-        return self.stands_on or self.name
-
-    def enabled_models(self, settings: ModelSettings) -> list[Model]:
-        """The package's own models under these settings, each knowing its package."""
-        disabled = {member.name for member in self.disabled_models(settings)}
-        return [member for member in self._members(settings) if member.name not in disabled]
-
-    def disabled_models(self, settings: ModelSettings) -> list[Model]:
-        """The models that the project switches off by name."""
-        names = set(settings.disabled_models)
-        return [m for m in self._members(settings) if {m.name, m.full_name} & names]
-
-    def _members(self, settings: ModelSettings) -> list[Model]:
-        return [
-            replace(
-                member, package=self.name, prefix=self.prefix if self.has_prefixed_tables else ""
-            )
-            for member in self.models(settings)
-        ]
-
-
-def in_order(models: Iterable[Model]) -> list[Model]:
-    """The models so that each comes after those it reads; unknown inputs and cycles are errors."""
-    by_name: dict[str, Model] = {}
-    for member in models:
-        if member.name in by_name:
-            raise ConfigError(f"Two models are called '{member.name}'. Rename one of them.")
-        by_name[member.name] = member
-    linked = [_resolve_inputs(member, by_name) for member in by_name.values()]
-    position = {name: index for index, name in enumerate(by_name)}
-    sorter = graphlib.TopologicalSorter(
-        {member.name: sorted(member.parents, key=position.__getitem__) for member in linked}
-    )
-    try:
-        names = list(sorter.static_order())
-    except graphlib.CycleError as error:
-        raise ConfigError(
-            f"Models read one another in a circle: {' -> '.join(error.args[1])}."
-        ) from error
-    resolved = {member.name: member for member in linked}
-    return [resolved[name] for name in names]
-
-
-def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Model]:
-    """The models, and those disabled ones whose rows of the run they read.
-
-    The latter are computed and not stored.
-    """
-    found = list(models)
-    for member in reversed(disabled):
-        read = {
-            source
-            for reader in found
-            for source in reader.inputs.values()
-            if isinstance(source, str) and source not in ENGINE_INPUTS
-        }
-        if read & _aliases(member):
-            helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)
-            found.append(helper)
-    return found
-
-
-def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]:
-    """The models reading a project's own sessions table wherever they would read ours."""
-    if table is None:
-        return list(models)
-    name = table.rpartition(".")[2]
-    owner = next((member for member in models if member.full_name == name), None)
-
-    def redirected(inputs: Mapping[str, Stored | str]) -> dict[str, Stored | str]:
-        ours = {parameter for parameter, source in inputs.items() if source == Stored("sessions")}
-        theirs = dict.fromkeys(ours, Stored(owner.name)) if owner is not None else {}
-        return {p: source for p, source in inputs.items() if p not in ours} | theirs
-
-    return [
-        replace(member, inputs=redirected(member.inputs)) if member.prefix else member
-        for member in models
-    ]
-
-
-def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
-    """Inputs may be written as in the SQL packages: with the prefix, or with `_this_run` behind."""
-    names = {alias: name for name, other in by_name.items() for alias in _aliases(other)}
-    resolved: dict[str, Stored | str] = {}
-    for parameter, source in member.inputs.items():
-        wanted = source.model if isinstance(source, Stored) else source
-        if wanted in ENGINE_INPUTS:
-            resolved[parameter] = source
-        elif wanted not in names and isinstance(source, Stored) and source.or_outside:
-            continue
-        elif wanted in names:
-            owner = names[wanted]
-            resolved[parameter] = (
-                replace(source, model=owner) if isinstance(source, Stored) else owner
-            )
-        else:
-            raise ConfigError(
-                f"Model '{member.name}' reads '{wanted}', which nothing provides."
-                + did_you_mean(wanted, [*ENGINE_INPUTS, *names])
-            )
-    return replace(member, inputs=resolved)
-
-
-def _aliases(member: Model) -> set[str]:
-    plain = member.name.removesuffix("_this_run")
-    short = {member.name, plain, f"{plain}_this_run"}
-    return short | {member.prefix + alias for alias in short}

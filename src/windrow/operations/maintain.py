@@ -14,10 +14,9 @@ from datetime import UTC, datetime, timedelta
 
 from windrow.engine.plan import chosen_models
 from windrow.engine.recovery import end_upkeep, undo_killed
-from windrow.engine.schedule import first_line
 from windrow.engine.steps import Listener, Step
 from windrow.engine.workspace import Workspace
-from windrow.errors import UsageError
+from windrow.errors import UsageError, first_line
 from windrow.state.ledger import Lease, new_run_id
 from windrow.state.undo import MAINTAIN
 from windrow.tables import Compaction, ConflictError, Expiry, Layout, TableName

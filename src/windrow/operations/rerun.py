@@ -122,7 +122,7 @@ def _processed_window(
 
 def _refuse_missing_events(ws: Workspace, source: Source, first: datetime, last: datetime) -> None:
     """Stop where events that were processed are no longer there: their rows would be deleted."""
-    if not ws.base.has_sessions or not ws.tables.exists(ws.lifecycle):
+    if not ws.foundation.has_sessions or not ws.tables.exists(ws.lifecycle):
         return
     on_days = F.col("start_tstamp_date").between(F.lit(first.date()), F.lit(last.date()))
     lives = ws.known_sessions().where(on_days & (F.col("start_tstamp") >= F.lit(first)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from windrow.errors import ConfigError, did_you_mean
-from windrow.tables.base import (
+from windrow.tables.delta import DeltaTables
+from windrow.tables.iceberg import IcebergTables
+from windrow.tables.layout import layout_of
+from windrow.tables.seam import (
     DELETED,
     Columns,
     Commit,
@@ -16,9 +19,6 @@ from windrow.tables.base import (
     TableName,
     Tables,
 )
-from windrow.tables.delta import DeltaTables
-from windrow.tables.iceberg import IcebergTables
-from windrow.tables.layout import layout_of
 
 __all__ = [
     "DELETED",

@@ -13,7 +13,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from windrow.tables import sql
-from windrow.tables.base import (
+from windrow.tables.layout import keys_sql
+from windrow.tables.refusals import refusals
+from windrow.tables.seam import (
     Columns,
     Commit,
     Compaction,
@@ -22,8 +24,6 @@ from windrow.tables.base import (
     Layout,
     TableName,
 )
-from windrow.tables.layout import keys_sql
-from windrow.tables.refusals import refusals
 from windrow.tables.sql_tables import SqlTables, count, number, with_columns
 
 # Delta keeps min and max of this many leading columns unless told which ones.

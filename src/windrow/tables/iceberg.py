@@ -10,10 +10,10 @@ from pyspark.sql import Row, SparkSession
 
 from windrow.columns.rules import column
 from windrow.tables import sql
-from windrow.tables.base import Columns, Commit, Compaction, Expiry, Layout, TableName
 from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
 from windrow.tables.refusals import refusals
+from windrow.tables.seam import Columns, Commit, Compaction, Expiry, Layout, TableName
 from windrow.tables.sql_tables import SqlTables, count, number
 
 RUN_ID = "run_id"

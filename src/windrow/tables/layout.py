@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windrow.errors import ConfigError, did_you_mean
-from windrow.tables.base import Columns, Layout
+from windrow.tables.seam import Columns, Layout
 from windrow.tables.sql import quoted
 
 MOST_CLUSTERED_ON_DELTA = 4

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windrow.errors import ConfigError
-from windrow.tables.base import TableName
+from windrow.tables.seam import TableName
 from windrow.tables.sql import checked, quoted
 
 

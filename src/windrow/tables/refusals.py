@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyspark.errors import PySparkException
 
 from windrow.errors import TableError
-from windrow.tables.base import ConflictError, TableName
+from windrow.tables.seam import ConflictError, TableName
 
 REFUSALS: tuple[type[Exception], ...] = (PySparkException,)
 try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from windrow.columns.rules import rule_of
 from windrow.errors import TableError
-from windrow.tables.base import DELETED, Columns
+from windrow.tables.seam import DELETED, Columns
 
 IS_DELETED = f"coalesce(s.`{DELETED}`, false)"
 

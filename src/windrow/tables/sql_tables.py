@@ -16,7 +16,9 @@ from pyspark.sql.utils import is_remote
 
 from windrow.errors import TableError, did_you_mean
 from windrow.tables import sql
-from windrow.tables.base import (
+from windrow.tables.place import Place
+from windrow.tables.refusals import REFUSALS, is_missing, refusals
+from windrow.tables.seam import (
     DELETED,
     Columns,
     Commit,
@@ -25,8 +27,6 @@ from windrow.tables.base import (
     Layout,
     TableName,
 )
-from windrow.tables.place import Place
-from windrow.tables.refusals import REFUSALS, is_missing, refusals
 
 KEY = "windrow.key"
 """The table property that names the columns of the key, as hexadecimal digits.

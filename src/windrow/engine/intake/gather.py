@@ -79,7 +79,7 @@ def take_in(
     ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
 ) -> Intake:
     """Find the sessions that the window touches, and gather their events."""
-    if not ws.base.has_sessions:
+    if not ws.foundation.has_sessions:
         return _events_of_window(ws, source, limits, event_columns)
     sessions = _find_sessions(ws, source, limits)
     intake = _gather_events(ws, source, sessions, event_columns)
@@ -102,7 +102,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         new = lifecycle.sessions_with_new_events(usable, settings)
 
     earlier = lifecycle.earlier_rows(known, limits, settings)
-    continued = settled(lifecycle.continued(new, earlier, ws.base, settings))
+    continued = settled(lifecycle.continued(new, earlier, ws.foundation, settings))
     this_runs = settled(lifecycle.sessions_this_run(continued, known, limits, settings))
     begun = continued.agg(
         F.count(F.lit(1)),
@@ -110,7 +110,7 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         F.count_if(lifecycle.is_over_long(settings)),
     ).collect()[0]
     counts = {"sessions_with_new_events": begun[0]}
-    if not ws.base.has_quarantine:
+    if not ws.foundation.has_quarantine:
         counts["capped"] = begun[2]
     lives = this_runs.agg(
         F.count(F.lit(1)),
@@ -135,25 +135,27 @@ def _find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
 
 def _usable_events(ws: Workspace, source: Source, limits: Limits, read: Observation) -> DataFrame:
     """The window's usable events of sessions that are not quarantined; the others are counted."""
-    settings, base = ws.settings, ws.base
+    settings, foundation = ws.settings, ws.foundation
     floor = lifecycle.window_floor(limits, settings)
-    window = this_run.scan(source, base, floor, limits.upper, base.columns(settings))
-    in_session = F.col(base.session).isNotNull()
+    window = this_run.scan(source, foundation, floor, limits.upper, foundation.columns(settings))
+    in_session = F.col(foundation.session).isNotNull()
     reasons = {
         "without_session": ~in_session,
         "too_late": in_session & ~F.coalesce(is_on_time(settings), F.lit(False)),
         "other_app": in_session & ~F.coalesce(is_of_app(settings), F.lit(False)),
     }
-    if base.platforms:
-        reasons["other_platform"] = in_session & ~F.coalesce(base.is_of_platform(), F.lit(False))
+    if foundation.platforms:
+        reasons["other_platform"] = in_session & ~F.coalesce(
+            foundation.is_of_platform(), F.lit(False)
+        )
     counted = window.observe(
         read,
         F.count(F.lit(1)).alias("events"),
         *(F.count_if(is_so).alias(reason) for reason, is_so in reasons.items()),
     )
-    usable = counted.where(base.is_usable(settings)).select(
-        F.col(base.session).alias(SESSION_ID),
-        F.col(base.user).alias(USER_ID),
+    usable = counted.where(foundation.is_usable(settings)).select(
+        F.col(foundation.session).alias(SESSION_ID),
+        F.col(foundation.user).alias(USER_ID),
         "event_id",
         F.col(settings.session_timestamp).alias("tstamp"),
     )
@@ -175,15 +177,19 @@ def _gather_events(
     ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
 ) -> Intake:
     """Every usable event of the sessions, each once, with the user of its session."""
-    settings, base = ws.settings, ws.base
+    settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
     malformed = Observation()
-    keeps = None if base.keeps is None else base.keeps()
-    scanned = this_run.scan(source, base, first, last, wanted, keeps=keeps, malformed=malformed)
-    found = this_run.events_of_sessions(scanned, sessions.this_run, base, settings)
-    added = found.withColumns(base.adds()).drop(*_read_for_base_only(ws, event_columns))
-    events = this_run.first_copies(added, [base.session], settings.session_timestamp).persist()
+    keeps = None if foundation.keeps is None else foundation.keeps()
+    scanned = this_run.scan(
+        source, foundation, first, last, wanted, keeps=keeps, malformed=malformed
+    )
+    found = this_run.events_of_sessions(scanned, sessions.this_run, foundation, settings)
+    added = found.withColumns(foundation.adds()).drop(*_read_for_base_only(ws, event_columns))
+    events = this_run.first_copies(
+        added, [foundation.session], settings.session_timestamp
+    ).persist()
     seen = _seen_sessions(ws, events)
     totals = seen.agg(
         F.sum("events").alias("events"),
@@ -191,19 +197,21 @@ def _gather_events(
         F.count_if("is_mixed").alias("mixed"),
         micros(F.max("last")).alias("reached"),
         F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
-        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in base.counts()),
+        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in foundation.counts()),
     ).collect()[0]
     one_user = events.drop("copies", USER_ID)
-    if totals["mixed"] and base.has_one_user_per_session:
-        one_user = this_run.with_session_user(one_user, seen.where("is_mixed"), base)
+    if totals["mixed"] and foundation.has_one_user_per_session:
+        one_user = this_run.with_session_user(one_user, seen.where("is_mixed"), foundation)
     ids = events.select(F.count_distinct("event_id")).collect()[0][0]
     unique = one_user
     if ids < (totals["events"] or 0):
-        repeated = settled(this_run.copies_in_other_sessions(events, base, settings))
-        unique = one_user.join(F.broadcast(repeated), ["event_id", base.session], how="left_anti")
+        repeated = settled(this_run.copies_in_other_sessions(events, foundation, settings))
+        unique = one_user.join(
+            F.broadcast(repeated), ["event_id", foundation.session], how="left_anti"
+        )
 
     counts = dict(sessions.counts)
-    counts |= {name: totals[f"with_{name}"] or 0 for name in base.counts()}
+    counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
     counts["events"] = ids
     counts["duplicates"] = (totals["copies"] or 0) - ids
     if set(wanted) & set(source.malformed):
@@ -214,7 +222,7 @@ def _gather_events(
         with_users.select(USER_ID)
         .union(sessions.this_run.select(USER_ID))
         .union(seen.select(F.explode("users")))
-        .select(F.col(USER_ID).alias(base.user))
+        .select(F.col(USER_ID).alias(foundation.user))
     )
     reached = from_micros(totals["reached"])
     if not settings.compat:
@@ -223,8 +231,8 @@ def _gather_events(
     return Intake(
         sessions=with_users,
         continued=sessions.continued,
-        users=settled(users.where(F.col(base.user).isNotNull()).distinct()),
-        events=unique.withColumns(base.adds_in_session()),
+        users=settled(users.where(F.col(foundation.user).isNotNull()).distinct()),
+        events=unique.withColumns(foundation.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days, *_days_of_moved(sessions.continued)}),
         started_on=sessions.started_on,
@@ -237,11 +245,11 @@ def _events_of_window(
     ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
 ) -> Intake:
     """Every usable event of the window, each once: the base of a package without sessions."""
-    settings, base = ws.settings, ws.base
+    settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     read, malformed = Observation(), Observation()
     floor = lifecycle.window_floor(limits, settings)
-    scanned = this_run.scan(source, base, floor, limits.upper, wanted, malformed=malformed)
+    scanned = this_run.scan(source, foundation, floor, limits.upper, wanted, malformed=malformed)
     on_time = F.coalesce(is_on_time(settings), F.lit(False))
     of_app = F.coalesce(is_of_app(settings), F.lit(False))
     measures = (
@@ -249,9 +257,9 @@ def _events_of_window(
         F.count_if(~on_time).alias("too_late"),
         F.count_if(~of_app).alias("other_app"),
     )
-    usable = scanned.observe(read, *measures).where(base.is_usable(settings))
-    kept = usable if base.keeps is None else usable.where(base.keeps())
-    added = kept.withColumns(base.adds())
+    usable = scanned.observe(read, *measures).where(foundation.is_usable(settings))
+    kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
+    added = kept.withColumns(foundation.adds())
     events = this_run.first_copies(added, ["event_id"], "collector_tstamp").persist()
     has_names = "event_name" in events.columns
     totals = events.agg(
@@ -271,11 +279,11 @@ def _events_of_window(
     }
     if has_events and set(wanted) & set(source.malformed):
         counts["malformed_entities"] = sum(malformed.get.values())
-    nobody = frame_of(ws.spark, [], base.lifecycle)
+    nobody = frame_of(ws.spark, [], foundation.lifecycle)
     return Intake(
-        sessions=base.from_record(nobody),
-        continued=base.from_record(nobody),
-        users=nobody.select(F.col(base.recorded_user).alias(base.user)),
+        sessions=foundation.from_record(nobody),
+        continued=foundation.from_record(nobody),
+        users=nobody.select(F.col(foundation.recorded_user).alias(foundation.user)),
         events=events.drop("copies"),
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
@@ -288,8 +296,8 @@ def _events_of_window(
 
 def columns_read(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:
     """What must be read of each event: no column that no model asks for."""
-    needed = (*ws.base.columns(ws.settings), *ws.base.reads)
-    made = ws.base.made
+    needed = (*ws.foundation.columns(ws.settings), *ws.foundation.reads)
+    made = ws.foundation.made
     wanted = source.adapted if asked is None else asked
     return list(dict.fromkeys((*needed, *(name for name in wanted if name not in made))))
 
@@ -298,22 +306,25 @@ def _read_for_base_only(ws: Workspace, asked: Iterable[str] | None) -> list[str]
     """Columns that no model asks for: once the base has taken what it needs, they take up room."""
     if asked is None:
         return []
-    kept = {*asked, ws.base.session, ws.base.user}
-    return [name for name in ws.base.reads if name not in kept]
+    kept = {*asked, ws.foundation.session, ws.foundation.user}
+    return [name for name in ws.foundation.reads if name not in kept]
 
 
 def _seen_sessions(ws: Workspace, events: DataFrame) -> DataFrame:
     """One row per session that has events: what they add up to, and whose it is."""
-    settings, base = ws.settings, ws.base
-    user = this_run.user_of_session(base, settings)
+    settings, foundation = ws.settings, ws.foundation
+    user = this_run.user_of_session(foundation, settings)
     return settled(
-        events.groupBy(F.col(base.session).alias(SESSION_ID)).agg(
+        events.groupBy(F.col(foundation.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
             F.sum("copies").alias("copies"),
             F.max(settings.session_timestamp).alias("last"),
             F.collect_set(F.to_date("derived_tstamp")).alias("days"),
-            F.collect_set(base.user).alias("users"),
-            *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in base.counts().items()),
+            F.collect_set(foundation.user).alias("users"),
+            *(
+                F.count_if(is_so).alias(f"with_{name}")
+                for name, is_so in foundation.counts().items()
+            ),
             *(value.alias(name) for name, value in user.items()),
         )
     )
@@ -358,34 +369,34 @@ def _days_of_moved(continued: DataFrame) -> list[date]:
 
 def record_sessions(ws: Workspace, intake: Intake) -> None:
     """Bring the sessions into the lifecycle manifest, and the over-long ones into quarantine."""
-    if not ws.base.has_sessions:
+    if not ws.foundation.has_sessions:
         return
     continued = intake.continued
     users = intake.sessions.select(SESSION_ID, F.col(USER_ID).alias("user_of_events"))
     rows = settled(
-        ws.base.as_recorded(
+        ws.foundation.as_recorded(
             continued.join(users, SESSION_ID, how="left").withColumn(
                 USER_ID, F.coalesce("user_of_events", USER_ID)
             )
-        ).select(*ws.base.lifecycle)
+        ).select(*ws.foundation.lifecycle)
     )
     if intake.counts["sessions_with_new_events"]:
         stored_on = continued.select(F.to_date("stored_start").alias("day")).distinct().collect()
         search = day_ranges(row["day"] for row in stored_on if row["day"] is not None)
         upsert(ws.tables, ws.lifecycle_destination, rows, search=search)
-    if ws.base.has_quarantine:
+    if ws.foundation.has_quarantine:
         _quarantine(ws, intake, rows)
 
 
 def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame) -> None:
     is_over_long = ws.hooks.column("quarantine_sessions", lifecycle.is_over_long(ws.settings))
-    judged = ws.base.as_recorded(intake.sessions)
+    judged = ws.foundation.as_recorded(intake.sessions)
     if not ws.settings.compat:
         # Also sessions too old to be part of the run, which the reference forgets to judge.
         judged = judged.unionByName(recorded.select(*judged.columns))
-    over_long = judged.where(is_over_long).select(ws.base.recorded_session).distinct()
+    over_long = judged.where(is_over_long).select(ws.foundation.recorded_session).distinct()
     known = ws.tables.read(ws.quarantine)
-    added = settled(over_long.join(known, ws.base.recorded_session, how="left_anti"))
+    added = settled(over_long.join(known, ws.foundation.recorded_session, how="left_anti"))
     intake.counts["quarantined"] = added.count()
     if intake.counts["quarantined"]:
         ws.tables.append(ws.quarantine, added)

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
-from windrow.models.foundation import SESSION_ID, USER_ID, Base
+from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
 from windrow.state.limits import Limits, State
 
 _ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
@@ -51,7 +51,7 @@ def _started_from(lifecycle: DataFrame, since: datetime) -> DataFrame:
 
 
 def continued(
-    new: DataFrame, earlier: DataFrame, base: Base, settings: PackageSettings
+    new: DataFrame, earlier: DataFrame, foundation: Foundation, settings: PackageSettings
 ) -> DataFrame:
     """The lifecycle rows that the window's sessions get: what was stored, carried on, and capped.
 
@@ -69,7 +69,7 @@ def continued(
     start = F.least("start_tstamp", "stored_start")
     end = F.least(plus_days(start, cap), F.greatest("end_tstamp", "stored_end"))
     users = ["stored_user", USER_ID]
-    if settings.compat and not base.has_one_user_per_session:
+    if settings.compat and not foundation.has_one_user_per_session:
         # The reference keeps the first user it saw only where the whole session gets that user.
         users.reverse()
     joined = new.join(stored, SESSION_ID, how="left")

@@ -12,14 +12,14 @@ from pyspark.sql import functions as F
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import plus_days
 from windrow.config import PackageSettings
-from windrow.models.foundation import SESSION_ID, USER_ID, Base
+from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
 
 _UNHASHABLE = ("map", "variant")
 
 
 def scan(
     source: Source,
-    base: Base,
+    foundation: Foundation,
     first: datetime,
     last: datetime,
     columns: Iterable[str],
@@ -28,13 +28,13 @@ def scan(
     malformed: Observation | None = None,
 ) -> DataFrame:
     """The events of a closed stretch of time, with the columns asked for and their session."""
-    return base.identified(
+    return foundation.identified(
         source.between(first, last, tuple(columns), keeps=keeps, malformed=malformed)
     )
 
 
 def events_of_sessions(
-    scanned: DataFrame, sessions: DataFrame, base: Base, settings: PackageSettings
+    scanned: DataFrame, sessions: DataFrame, foundation: Foundation, settings: PackageSettings
 ) -> DataFrame:
     """The usable events of the sessions, up to each session's cap, copies still among them.
 
@@ -43,13 +43,13 @@ def events_of_sessions(
     """
     time = F.col(settings.session_timestamp)
     lives = sessions.select(
-        F.col(SESSION_ID).alias(base.session),
+        F.col(SESSION_ID).alias(foundation.session),
         F.col(USER_ID),
         F.col("start_tstamp").alias("session_start"),
     )
     is_within_cap = time <= plus_days(F.col("session_start"), settings.max_session_days)
-    found = scanned.join(lives, base.session, how="inner")
-    return found.where(is_within_cap & base.is_usable(settings)).drop("session_start")
+    found = scanned.join(lives, foundation.session, how="inner")
+    return found.where(is_within_cap & foundation.is_usable(settings)).drop("session_start")
 
 
 def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:
@@ -75,9 +75,11 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
     )
 
 
-def copies_in_other_sessions(events: DataFrame, base: Base, settings: PackageSettings) -> DataFrame:
+def copies_in_other_sessions(
+    events: DataFrame, foundation: Foundation, settings: PackageSettings
+) -> DataFrame:
     """Event id and session of events whose first copy lies in another session of the run."""
-    session = F.col(base.session).alias("session")
+    session = F.col(foundation.session).alias("session")
     order = F.struct(settings.session_timestamp, "etl_tstamp", session)
     sessions_of_event = events.groupBy("event_id").agg(
         F.collect_list(order).alias("copies"), F.min(order).alias("first")
@@ -86,18 +88,18 @@ def copies_in_other_sessions(events: DataFrame, base: Base, settings: PackageSet
     return (
         repeated.select("event_id", "first", F.explode("copies").alias("copy"))
         .where(F.col("copy.session") != F.col("first.session"))
-        .select("event_id", F.col("copy.session").alias(base.session))
+        .select("event_id", F.col("copy.session").alias(foundation.session))
     )
 
 
-def user_of_session(base: Base, settings: PackageSettings) -> dict[str, Column]:
+def user_of_session(foundation: Foundation, settings: PackageSettings) -> dict[str, Column]:
     """Aggregates over a session's events: its one user, and whether its events name another.
 
     The user is that of the earliest event which carries one, so that it is the same however runs
     were cut; with `compat`, the one that the lifecycle manifest froze. It is that one too where
     only events name a user that models do not see.
     """
-    user = F.col(base.user)
+    user = F.col(foundation.user)
     if settings.compat:
         chosen = F.max(USER_ID)
     else:
@@ -114,17 +116,17 @@ def user_of_session(base: Base, settings: PackageSettings) -> dict[str, Column]:
     return {USER_ID: chosen, "is_mixed": differs}
 
 
-def with_session_user(events: DataFrame, sessions: DataFrame, base: Base) -> DataFrame:
+def with_session_user(events: DataFrame, sessions: DataFrame, foundation: Foundation) -> DataFrame:
     """The events with their session's one user, where it is not the one they carry.
 
     `sessions`: the session and the user of those sessions whose events do not agree. They are few,
     so no event is sorted or sent for them.
     """
     mixed = sessions.select(
-        F.col(SESSION_ID).alias(base.session),
+        F.col(SESSION_ID).alias(foundation.session),
         F.col(USER_ID).alias("one_user"),
         F.lit(True).alias("is_mixed"),
     )
-    joined = events.join(F.broadcast(mixed), base.session, how="left")
-    user = F.when(F.col("is_mixed"), F.col("one_user")).otherwise(F.col(base.user))
-    return joined.withColumn(base.user, user).drop("one_user", "is_mixed")
+    joined = events.join(F.broadcast(mixed), foundation.session, how="left")
+    user = F.when(F.col("is_mixed"), F.col("one_user")).otherwise(F.col(foundation.user))
+    return joined.withColumn(foundation.user, user).drop("one_user", "is_mixed")

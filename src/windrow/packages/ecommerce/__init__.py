@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from windrow.atomic.columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
 from windrow.config import EcommerceSettings
-from windrow.models.model import Model, Package
-from windrow.packages.ecommerce.base_events import SWITCHES, base
+from windrow.models.model import Model
+from windrow.models.package import Package
+from windrow.packages.ecommerce.base_events import SWITCHES, foundation
 from windrow.packages.ecommerce.cart_interactions import cart_interactions
 from windrow.packages.ecommerce.carts import carts
 from windrow.packages.ecommerce.checkout_interactions import checkout_interactions
@@ -61,7 +62,8 @@ ECOMMERCE = Package(
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
-    base=base,
+    foundation=foundation,
+    sessions="sessions",
     options_of_columns={
         **{entity.name: f"{switch}: false" for switch, entity in SWITCHES.items()},
         ECOMMERCE_PRODUCT.name: "disable_ecommerce_products: false",

@@ -23,7 +23,7 @@ from windrow.atomic.columns import (
 from windrow.atomic.fields import first_of, page_view_id, unknown
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings, flat, of_entity
-from windrow.models.foundation import Base, Identifier
+from windrow.models.foundation import Foundation, Identifier
 from windrow.tables import Columns
 
 _USER = {f"ecommerce_user_{field}": field for field in ECOMMERCE_USER.fields}
@@ -99,14 +99,14 @@ ADDED: Columns = {
 """The columns that an event has beside, or in place of, those of the events table."""
 
 
-def base(settings: EcommerceSettings) -> Base:
+def foundation(settings: EcommerceSettings) -> Foundation:
     """Sessions of all events of the wanted apps; of their events, those of e-commerce."""
     entities = read_entities(settings)
     session, user = [flat("domain_sessionid")], [flat("domain_userid")]
     if settings.enable_mobile_events:
         session.insert(0, of_entity(CLIENT_SESSION.name, "session_id"))
         user.insert(0, of_entity(CLIENT_SESSION.name, "user_id"))
-    return Base(
+    return Foundation(
         session_from=Identifier(tuple(session)),
         user_from=Identifier(tuple(user)),
         recorded_session="session_identifier",

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from windrow.atomic.columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
 from windrow.config import MediaPlayerSettings
-from windrow.models.model import Model, Package
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.packages.media_player.base import base
 from windrow.packages.media_player.interactions import interactions_this_run
 from windrow.packages.media_player.media_stats import media_stats

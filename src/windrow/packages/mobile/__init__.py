@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from windrow.atomic.columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
 from windrow.config import MobileSettings, of_entity
-from windrow.models.foundation import Base, Identifier
-from windrow.models.model import Model, Package
+from windrow.models.foundation import Foundation, Identifier
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.packages.mobile.app_errors import app_errors
 from windrow.packages.mobile.event_fields import (
     CONTEXTS,
@@ -35,8 +36,8 @@ def _models(settings: MobileSettings) -> Sequence[Model]:
     ]
 
 
-def _base(settings: MobileSettings) -> Base:
-    return Base(
+def _foundation(settings: MobileSettings) -> Foundation:
+    return Foundation(
         session="session_id",
         user="device_user_id",
         session_from=Identifier((of_entity(CLIENT_SESSION.name, "session_id"),)),
@@ -61,7 +62,8 @@ MOBILE = Package(
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
-    base=_base,
+    foundation=_foundation,
+    sessions="sessions",
     options_of_columns={
         **{entity.name: option for option, (entity, _) in CONTEXTS.items()},
         APPLICATION_ERROR.name: "enable_app_errors_module",

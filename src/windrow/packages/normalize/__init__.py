@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from windrow.config import NormalizeSettings
-from windrow.models.foundation import Base
-from windrow.models.model import Model, Package
+from windrow.models.foundation import Foundation
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.packages.normalize.event_table import event_table
 from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
 from windrow.packages.normalize.filtered_events import filtered_events
@@ -49,8 +50,8 @@ def _models(settings: NormalizeSettings) -> Sequence[Model]:
     ]
 
 
-def _base(settings: NormalizeSettings) -> Base:
-    return Base(
+def _foundation(settings: NormalizeSettings) -> Foundation:
+    return Foundation(
         has_sessions=False, has_quarantine=False, reshapes=partial(reshape, settings=settings)
     )
 
@@ -62,6 +63,6 @@ NORMALIZE = Package(
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
-    base=_base,
+    foundation=_foundation,
     has_prefixed_tables=False,
 )

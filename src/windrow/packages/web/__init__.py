@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
 from windrow.atomic.fields import page_view_id
 from windrow.config import WebSettings
-from windrow.models.foundation import Base
-from windrow.models.model import Model, Package
+from windrow.models.foundation import Foundation
+from windrow.models.model import Model
+from windrow.models.package import Package
 from windrow.packages.web.consent_cmp_stats import consent_cmp_stats
 from windrow.packages.web.consent_log import consent_log
 from windrow.packages.web.consent_scope_status import consent_scope_status
@@ -45,8 +46,8 @@ def _models(settings: WebSettings) -> Sequence[Model]:
     ]
 
 
-def _base(settings: WebSettings) -> Base:
-    return Base(reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()})
+def _foundation(settings: WebSettings) -> Foundation:
+    return Foundation(reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()})
 
 
 WEB = Package(
@@ -70,7 +71,8 @@ WEB = Package(
         "cluster_by": "the columns by which a table is laid out",
         "allow_refresh": "whether protected tables may be rebuilt",
     },
-    base=_base,
+    foundation=_foundation,
+    sessions="sessions",
     options_of_columns={
         **{entity.name: option for option, entity in ENRICHMENTS.items()},
         CONSENT_PREFERENCES.name: "enable_consent",

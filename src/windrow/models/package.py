@@ -1,0 +1,62 @@
+"""What a package is: a set of models over the same events, and all that the engine knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from windrow.config import ModelSettings
+from windrow.models.foundation import Foundation
+from windrow.models.model import Model
+
+
+@dataclass(frozen=True)
+class Package:
+    """A set of models over the same events, and the names that belong to it."""
+
+    name: str
+    models: Callable[[Any], Sequence[Model]]
+    """The enabled models under given settings, in reading order."""
+    hooks: Mapping[str, str]
+    """Hook name -> what it decides, for the error messages and the documentation."""
+    foundation: Callable[[Any], Foundation] = lambda settings: Foundation()
+    """What its models stand on, under given settings."""
+    options_of_columns: Mapping[str, str] = field(default_factory=dict)
+    """Event column -> the option that asks for it."""
+    sessions: str | None = None
+    """The model that has a row per session, from which rows about users are made; None: none."""
+    own_sessions_table: Callable[[Any], str | None] = lambda settings: None
+    """A table of the project's own that is read instead of that model's, under given settings."""
+    has_prefixed_tables: bool = True
+    """False: the names of its models are those of their tables."""
+    stands_on: str | None = None
+    """The package whose base, manifests and progress this one shares; None: it has its own."""
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the package's tables begin with."""
+        return f"snowplow_{self.name}_"
+
+    @property
+    def foundation_name(self) -> str:
+        """The package whose manifests record this one's progress."""
+        return self.stands_on or self.name
+
+    def enabled_models(self, settings: ModelSettings) -> list[Model]:
+        """The package's own models under these settings, each knowing its package."""
+        disabled = {member.name for member in self.disabled_models(settings)}
+        return [member for member in self._members(settings) if member.name not in disabled]
+
+    def disabled_models(self, settings: ModelSettings) -> list[Model]:
+        """The models that the project switches off by name."""
+        names = set(settings.disabled_models)
+        return [m for m in self._members(settings) if {m.name, m.full_name} & names]
+
+    def _members(self, settings: ModelSettings) -> list[Model]:
+        return [
+            replace(
+                member, package=self.name, prefix=self.prefix if self.has_prefixed_tables else ""
+            )
+            for member in self.models(settings)
+        ]
