@@ -23,8 +23,8 @@ from pyspark.sql import functions as F
 
 from windrow import Project
 from windrow.demo.events import GenerateOptions, generate, write
+from windrow.engine.events import checked_source
 from windrow.engine.model_run import event_columns
-from windrow.engine.plan import checked_source
 
 START = date(2024, 1, 1)
 

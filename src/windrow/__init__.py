@@ -3,7 +3,7 @@
 from windrow.columns.rules import column
 from windrow.engine.checking import CheckReport
 from windrow.engine.plan import Plan
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.engine.steps import Step
 from windrow.errors import (
     ConfigError,

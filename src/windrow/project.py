@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from pyspark.sql import SparkSession
 
@@ -14,25 +15,29 @@ from windrow.atomic.source import open_source
 from windrow.config import Config, Target, find_project, load
 from windrow.engine import run as runs
 from windrow.engine.checking import CheckReport, check_last_run
+from windrow.engine.events import checked_source
+from windrow.engine.holding import look
 from windrow.engine.model_run import planned_tables
-from windrow.engine.plan import Plan, checked_source, chosen_models, next_plan, with_reads
-from windrow.engine.recovery import Rollback, plan_rollback, roll_back, unlock
-from windrow.engine.run import RunResult
-from windrow.engine.steps import Listener
+from windrow.engine.options import RunKeywords, RunOptions
+from windrow.engine.plan import Plan, chosen_models, next_plan, with_reads
+from windrow.engine.result import RunResult
+from windrow.engine.steps import Listener, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, did_you_mean
 from windrow.models.custom_models import load_models
 from windrow.models.extras import check_extras
 from windrow.models.graph import in_order, with_helpers, with_own_sessions
-from windrow.models.hooks import load_hooks
+from windrow.models.hooks import Hooks, load_hooks
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
 from windrow.operations.maintain import Upkeep, maintain
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
-from windrow.operations.several_packages import Chosen, PackageRuns, run_together
+from windrow.operations.rollback import Rollback, plan_rollback, roll_back
+from windrow.operations.several_packages import Chosen, PackageRuns, run_packages
 from windrow.operations.status import PackageStatus, package_status
+from windrow.operations.unlock import unlock
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.mobile import MOBILE
@@ -40,7 +45,8 @@ from windrow.packages.normalize import NORMALIZE
 from windrow.packages.normalize.suggestion import Suggestion, suggest
 from windrow.packages.web import WEB
 from windrow.spark import session as sessions
-from windrow.state.ledger import Ledger, new_run_id
+from windrow.state.leases import Leases
+from windrow.state.runs import Runs, new_run_id
 from windrow.tables import Columns, open_tables
 
 PACKAGES: Mapping[str, Package] = {
@@ -63,17 +69,13 @@ class Choice:
     exclude: str | None = None
 
 
-def _say_nothing(_: Any) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Project:
     """A loaded project on one target. Starts Spark when something first needs it, or uses yours."""
 
     config: Config
     _spark: SparkSession | None = None
-    _announce: Callable[[str], None] = _say_nothing
+    _announce: Callable[[str], None] = say_nothing
 
     @staticmethod
     def load(
@@ -82,7 +84,7 @@ class Project:
         target: str | None = None,
         spark: SparkSession | None = None,
         vars: Mapping[str, Any] | None = None,
-        announce: Callable[[str], None] = _say_nothing,
+        announce: Callable[[str], None] = say_nothing,
     ) -> Project:
         """Read and check a project; the folder may also be one below it."""
         config = load(find_project(Path(project_dir)), target=target, vars=vars)
@@ -145,6 +147,16 @@ class Project:
         found = [name for name in self._enabled if PACKAGES[name].foundation_name == foundation]
         return sorted(found, key=lambda name: name != foundation)
 
+    @cached_property
+    def _own_models(self) -> list[Model]:
+        """The models of the project's own; their files are executed once."""
+        return load_models(self.config.project_dir / "models", self.config.project_dir)
+
+    @cached_property
+    def _hooks(self) -> Hooks:
+        """The hooks of the project's own; their file is executed once."""
+        return load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
+
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
         self.package_names(package)
@@ -162,7 +174,7 @@ class Project:
         for name in packages:
             models += PACKAGES[name].enabled_models(self.config.packages[name])
             disabled += PACKAGES[name].disabled_models(self.config.packages[name])
-        for own in load_models(self.config.project_dir / "models", self.config.project_dir):
+        for own in self._own_models:
             if (own.package or first) in packages:
                 models.append(replace(own, package=own.package or first))
         sessions_table = getattr(
@@ -183,7 +195,6 @@ class Project:
         settings = self.config.foundation_settings(meant[0])
         members = self._standing_on(foundation)
         models = tuple(self._models_on(foundation))
-        hooks = load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
         spark = self.spark
         tables = open_tables(
             spark,
@@ -194,11 +205,12 @@ class Project:
         ws = Workspace(
             spark=spark,
             tables=tables,
-            ledger=Ledger(spark, tables, self.config.schemas.manifest),
+            leases=Leases(spark, tables, self.config.schemas.manifest),
+            runs=Runs(spark, tables, self.config.schemas.manifest),
             package=PACKAGES[foundation],
             settings=settings,
             models=models,
-            hooks=hooks,
+            hooks=self._hooks,
             schemas=self.config.schemas,
             target=self.target.name,
             events=settings.events or self.config.events,
@@ -217,65 +229,37 @@ class Project:
         return {name: text for p in PACKAGES.values() for name, text in p.hooks.items()}
 
     def plan(
-        self,
-        package: str,
-        *,
-        now: datetime | None = None,
-        select: str | None = None,
-        exclude: str | None = None,
+        self, package: str, *, now: datetime | None = None, **options: Unpack[RunKeywords]
     ) -> Plan:
         """What the next run would do; writes nothing."""
-        ws, clock = self.workspace(package), _clock(now)
-        models = chosen_models(ws, select, exclude)
-        source = checked_source(ws, models)
-        return with_reads(next_plan(ws, source, models, clock), source, ws.settings)
+        ws, asked = self.workspace(package), RunOptions(**options)
+        source = checked_source(ws, chosen_models(ws, asked))
+        plan = next_plan(ws, look(ws), source, asked, _clock(now))
+        return with_reads(plan, source, ws.settings)
 
     def run(
         self,
         package: str,
         *,
         now: datetime | None = None,
-        select: str | None = None,
-        exclude: str | None = None,
-        full_refresh: bool = False,
-        refresh_manifests: bool = False,
-        check: bool = False,
-        listener: Listener = _say_nothing,
+        listener: Listener = say_nothing,
+        **options: Unpack[RunKeywords],
     ) -> RunResult:
         """Carry out the next run of a package; with `check`, only if its rows pass their checks."""
-        return runs.run(
-            self.workspace(package),
-            now=_clock(now),
-            select=select,
-            exclude=exclude,
-            full_refresh=full_refresh,
-            refresh_manifests=refresh_manifests,
-            check=check,
-            listener=listener,
-        )
+        asked = RunOptions(**options)
+        return runs.run(self.workspace(package), asked, now=_clock(now), listener=listener)
 
     def run_until_caught_up(
         self,
         package: str,
         *,
         now: datetime | None = None,
-        select: str | None = None,
-        exclude: str | None = None,
-        full_refresh: bool = False,
-        refresh_manifests: bool = False,
-        check: bool = False,
-        listener: Listener = _say_nothing,
+        listener: Listener = say_nothing,
+        **options: Unpack[RunKeywords],
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left, or a model or check fails."""
-        done = self.run_all(
-            [Choice(package, select, exclude)],
-            now=now,
-            full_refresh=full_refresh,
-            refresh_manifests=refresh_manifests,
-            until_caught_up=True,
-            check=check,
-            listener=listener,
-        )
+        chosen = [Chosen(self.workspace(package), RunOptions(**options))]
+        done = run_packages(chosen, now=_clock(now), until_caught_up=True, listener=listener)
         return done[package].runs
 
     def choices(
@@ -301,25 +285,27 @@ class Project:
         choices: Sequence[Choice] | None = None,
         *,
         now: datetime | None = None,
-        full_refresh: bool = False,
-        refresh_manifests: bool = False,
         until_caught_up: bool = False,
-        check: bool = False,
-        listener: Listener = _say_nothing,
-        begin: Callable[[str], None] = _say_nothing,
+        listener: Listener = say_nothing,
+        begin: Callable[[str], None] = say_nothing,
+        **options: Unpack[RunKeywords],
     ) -> dict[str, PackageRuns]:
         """Run all packages, or those chosen; events that several of them need are read once.
 
         An error of one package does not keep the others from running, unless it is the only one.
         """
         meant = self.choices(self.package_names()) if choices is None else choices
-        return run_together(
-            [Chosen(self.workspace(it.package), it.select, it.exclude) for it in meant],
+        asked = RunOptions(**options)
+        return run_packages(
+            [
+                Chosen(
+                    self.workspace(it.package),
+                    replace(asked, select=it.select, exclude=it.exclude),
+                )
+                for it in meant
+            ],
             now=_clock(now),
-            full_refresh=full_refresh,
-            refresh_manifests=refresh_manifests,
             until_caught_up=until_caught_up,
-            check=check,
             listener=listener,
             begin=begin,
         )
@@ -347,7 +333,7 @@ class Project:
         )
 
     def rerun(
-        self, package: str, plan: RerunPlan, *, listener: Listener = _say_nothing
+        self, package: str, plan: RerunPlan, *, listener: Listener = say_nothing
     ) -> list[RunResult]:
         """Process a past window again, step by step; live runs go on from where they were."""
         return list(rerun(self.workspace(package), plan, listener=listener))
@@ -363,10 +349,19 @@ class Project:
         return roll_back(ws, run_id, new_id=new_run_id(clock))
 
     def unlock(
-        self, package: str, *, force: bool = False, listener: Listener = _say_nothing
+        self,
+        package: str,
+        *,
+        force: bool = False,
+        abandon: Sequence[str] = (),
+        listener: Listener = say_nothing,
     ) -> str | None:
-        """End the lease of a dead run and take back what it wrote; gives that run's id, if any."""
-        return unlock(self.workspace(package), force=force, listener=listener)
+        """End the lease of a dead run and take back what it wrote; gives that run's id, if any.
+
+        Tables named in `abandon` stay as the run left them.
+        """
+        ws = self.workspace(package)
+        return unlock(ws, force=force, abandon=abandon, listener=listener)
 
     def test(
         self, package: str, *, select: str | None = None, exclude: str | None = None
@@ -383,7 +378,7 @@ class Project:
         delete: bool = False,
         dry_run: bool = False,
         now: datetime | None = None,
-        listener: Listener = _say_nothing,
+        listener: Listener = say_nothing,
     ) -> Upkeep:
         """Lay out, compact and, if told to delete, expire a package's tables."""
         return maintain(

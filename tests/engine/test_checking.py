@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 from website import Site, contents, event, rows
 from windrow import ConfigError, RunResult
 from windrow.engine.checking import rows_of_last_run
-from windrow.state.ledger import LEDGER, Ledger
+from windrow.engine.holding import look
+from windrow.state.records import columns_of
+from windrow.state.runs import RunRecord
 
 CHECKED_MODEL = """
 from windrow import AcceptedValues, Relationship, model
@@ -82,11 +84,11 @@ def test_a_run_that_fails_a_check_leaves_everything_as_it_was(
     assert found.sample == ({"page_view_id": "p2", "page_urlpath": "/typo"},)
     assert everything(site) == before
 
-    ledger = site.workspace.ledger
-    (newest, _) = ledger.last_runs("web", 2)
+    ws = site.workspace
+    (newest, _) = ws.runs.last("web", 2)
     assert newest.outcome == "rejected"
     assert newest.error == "Checks failed: pages accepted_values(page_urlpath)"
-    assert ledger.lease("web") is None
+    assert look(ws).unfinished is None
     # What was rejected is no longer there to be tested.
     assert site.project().test("web").run_id == first.run_id
 
@@ -107,7 +109,7 @@ def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before
     site.arrive(view(4, "2024-01-06 22:00"))
     site.run("2024-01-07 00:00")
     ws = site.workspace
-    record = ws.ledger.last_kept_run("web")
+    record = ws.runs.last_kept("web")
     assert record is not None
     views = ws.model("page_views")
     looked_at = rows_of_last_run(ws, record, views)
@@ -145,22 +147,22 @@ def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before
 def test_a_ledger_of_an_earlier_version_goes_on_working(spark: SparkSession, tmp_path: Path):
     site = Site(spark, tmp_path)
     ws = site.workspace
-    ledger = Ledger(spark, ws.tables, ws.schemas.manifest)
-    earlier = {name: kind for name, kind in LEDGER.items() if name != "written_days"}
-    ws.tables.create(ledger._runs, earlier, partition_by=["package"])
+    columns = columns_of(RunRecord)
+    earlier = {name: kind for name, kind in columns.items() if name != "written_days"}
+    ws.tables.create(ws.runs.table, earlier, partition_by=["package"])
     assert site.project().test("web").run_id is None
 
     site.arrive(view(1, "2024-01-02 10:00"))
     run_id = site.run("2024-01-03 00:00").run_id
-    record = ws.ledger.last_kept_run("web")
+    record = ws.runs.last_kept("web")
     assert record is not None
     assert set(record.written_days) == {
         f"snowplow_web_{name}"
         for name in ("page_views", "sessions", "users", "base_sessions_lifecycle_manifest")
     }
     # Rows that the earlier version wrote say nothing about days: all rows are looked at.
-    old = ws.tables.read(ledger._runs).drop("written_days").replace({str(run_id): "older"})
-    ws.tables.overwrite(ledger._runs, old.localCheckpoint())
+    old = ws.tables.read(ws.runs.table).drop("written_days").replace({str(run_id): "older"})
+    ws.tables.overwrite(ws.runs.table, old.localCheckpoint())
     report = site.project().test("web")
     assert report.run_id == "older"
     assert {it.outcome for it in report.results} == {"passed"}

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from website import Site, event
 from windrow import State
 from windrow.config import WebSettings
-from windrow.models.foundation import Base
+from windrow.models.foundation import Foundation
 from windrow.packages.web import WEB
 from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns
@@ -63,8 +63,10 @@ def inherited(spark: SparkSession, folder: Path, models: tuple[str, ...] = MODEL
     ]
     manifest = "snowplow_manifest/snowplow_web_"
     written_by_another(site, f"{manifest}incremental_manifest", MANIFEST, positions)
-    written_by_another(site, f"{manifest}base_sessions_lifecycle_manifest", Base().lifecycle, LIVES)
-    written_by_another(site, f"{manifest}base_quarantined_sessions", Base().quarantine, [])
+    written_by_another(
+        site, f"{manifest}base_sessions_lifecycle_manifest", Foundation().lifecycle, LIVES
+    )
+    written_by_another(site, f"{manifest}base_quarantined_sessions", Foundation().quarantine, [])
     rows = {
         "page_views": PAGE_VIEWS,
         "sessions": SESSIONS,

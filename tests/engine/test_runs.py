@@ -13,7 +13,8 @@ from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import LockedError, RefusedError, SourceError, State
 from windrow.engine.run import run
 from windrow.engine.steps import Step
-from windrow.state.ledger import Holder, Ledger
+from windrow.state.holder import Holder
+from windrow.state.leases import Intent, Leases
 
 RAISING_MODEL = """
 from windrow import model
@@ -112,9 +113,9 @@ def test_a_second_run_is_refused_and_told_who_runs(pages: Site):
     pages.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
     pages.run("2024-01-03 00:00")
     ws = pages.workspace
-    other = Ledger(pages.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
-    lease = other.take("web", "20240103T000000-aaaa", None, ["m"], minutes=5)
-    assert ws.ledger.is_held(lease)
+    other = Leases(pages.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
+    lease = other.take("web", "20240103T000000-aaaa", Intent(), 5, after=other.last("web"))
+    assert ws.leases.is_held(lease)
     with pytest.raises(LockedError, match="process 7 on elsewhere"):
         pages.run("2024-01-04 00:00")
 
@@ -160,15 +161,15 @@ def killed_after(site: Site, step: str, now: str) -> None:
     """A run whose process dies right after a step: no clean-up of its own, no process left."""
     ws = site.workspace
     gone = Holder(Holder.this_process().host, 2**22 + 1)
-    dead = Ledger(site.spark, ws.tables, ws.schemas.manifest, holder=gone)
+    dead = Leases(site.spark, ws.tables, ws.schemas.manifest, holder=gone)
 
     class Unplugged:
-        """The ledger of a machine without power: it answers until the plug is pulled."""
+        """The leases of a machine without power: they answer until the plug is pulled."""
 
         is_dead = False
 
         def __getattr__(self, name: str) -> object:
-            if Unplugged.is_dead and name in ("is_ours", "end"):
+            if Unplugged.is_dead and name == "is_ours":
                 raise PulledPlugError
             return getattr(dead, name)
 
@@ -178,7 +179,7 @@ def killed_after(site: Site, step: str, now: str) -> None:
             raise PulledPlugError
 
     with pytest.raises(PulledPlugError):
-        run(replace(ws, ledger=Unplugged()), now=at(now), listener=listener)  # type: ignore[arg-type]
+        run(replace(ws, leases=Unplugged()), now=at(now), listener=listener)  # type: ignore[arg-type]
 
 
 def test_full_refresh_starts_over_in_dev_and_is_refused_elsewhere(

@@ -15,7 +15,7 @@ from windrow.errors import RefusedError, TableError
 from windrow.state.undo import beginning_of, undo
 from windrow.tables import Layout, TableName, Tables
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import frame_of, settled
+from windrow.tables.frames import frame_of, materialized
 
 COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
 TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
@@ -23,7 +23,7 @@ TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
 
 def things(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
     """Rows of id and day; the session of a row is its id's."""
-    return settled(
+    return materialized(
         frame_of(
             spark,
             [(number, f"s{number}", f"{day} 10:00:00", day) for number, day in rows],
@@ -161,7 +161,7 @@ def test_types_and_key_change_in_an_emptied_table_and_back(
     assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
     assert undo(filled, "r", [TABLE.table]) == []
     assert filled.columns(TABLE.table) == COLUMNS
-    assert filled.key(TABLE.table) == TABLE.key
+    assert filled.key(TABLE.table).columns == TABLE.key
     assert stored(filled) == rows
     upsert(filled, TABLE, things(spark, (1, "2021-01-02")))
     assert stored(filled)[0] == (1, "2021-01-02")

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from website import Site, at, event, rows
 from windrow import ConfigError, LockedError, RefusedError, State, UsageError
-from windrow.state.ledger import Holder, Ledger
-from windrow.state.undo import MAINTAIN
+from windrow.state.holder import Holder
+from windrow.state.leases import Intent, Kind, Leases
 from windrow.tables import Layout
 
 LIFECYCLE = "snowplow_web_base_sessions_lifecycle_manifest"
@@ -67,7 +67,12 @@ def test_upkeep_changes_files_and_no_rows(
         page_views: wanted,
         ws.lifecycle: Layout(),
     }
-    assert {t.table for t in planned.tables} >= {ws.manifest, ws.quarantine, *ws.ledger.tables}
+    assert {t.table for t in planned.tables} >= {
+        ws.manifest,
+        ws.quarantine,
+        ws.runs.table,
+        ws.leases.table,
+    }
 
     done = project.maintain("web")
     assert ws.tables.layout(page_views) == wanted
@@ -76,7 +81,7 @@ def test_upkeep_changes_files_and_no_rows(
     assert lifecycle.compaction is not None
     assert lifecycle.compaction.files_after == 1
     assert rows_of(site) == before
-    assert ws.ledger.last_runs("web", 1)[0].outcome == "maintained"
+    assert ws.runs.last("web", 1)[0].outcome == "maintained"
 
     # Nothing was deleted, so a run from before can still be rolled back, and runs go on.
     assert project.rollback("web", str(second.run_id)).runs == (second.run_id,)
@@ -104,17 +109,18 @@ def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     site.run("2024-01-02 00:00", select="page_views")
     before = rows_of(site)
     ws = site.workspace
-    elsewhere = Ledger(spark, ws.tables, ws.schemas.manifest, holder=Holder("far-away", 1))
+    elsewhere = Leases(spark, ws.tables, ws.schemas.manifest, holder=Holder("far-away", 1))
     with ws.tables.commits_of("dead-run"):
-        elsewhere.take("web", "dead-run", None, [], 10)
+        elsewhere.take("web", "dead-run", Intent(), 10, after=elsewhere.last("web"))
         ws.tables.append(ws.quarantine, spark.range(1).selectExpr("'junk' as session_id"))
     with pytest.raises(LockedError):
         project.maintain("web")
 
     # Its lease lapses: it counts as killed, and nothing that its undoing needs may go.
     long_dead = datetime.now(UTC) - timedelta(hours=1)
-    lapsed = replace(elsewhere.lease("web"), lease_until=long_dead, started_at=long_dead)
-    elsewhere._store(lapsed, instead_of="dead-run")
+    taken = elsewhere.last("web")
+    lapsed = replace(taken, lease_until=long_dead, started_at=long_dead)
+    elsewhere._store(lapsed, instead_of=taken)
     planned = project.maintain("web", dry_run=True, retention_days=0)
     assert planned.kept_since < long_dead - timedelta(hours=23)
     done = project.maintain("web", select="page_views", retention_days=0)
@@ -123,9 +129,10 @@ def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     assert site.rows("quarantine", "session_id") == []
 
     # An upkeep that is killed itself has nothing to take back.
-    elsewhere.take("web", "maintain-dead", None, [long_dead.isoformat()], 10, state=MAINTAIN)
+    intent = Intent(kind=Kind.MAINTAIN, kept_since=long_dead)
+    elsewhere.take("web", "maintain-dead", intent, 10, after=elsewhere.last("web"))
     assert project.unlock("web", force=True) == "maintain-dead"
-    record = ws.ledger.last_runs("web", 1)[0]
+    record = ws.runs.last("web", 1)[0]
     assert (record.outcome, record.kept_since) == ("stopped", long_dead)
 
     with pytest.raises(UsageError, match="expected 0 or more"):

@@ -16,8 +16,10 @@ from random_runs import few_examples
 from traffic import END, loaded
 from website import ONLY_PAGE_VIEWS, Site, at, contents, event, rows
 from windrow import LockedError, RefusedError, State, UsageError
+from windrow.engine.options import RunOptions
 from windrow.engine.run import run
-from windrow.state.ledger import Holder, Ledger
+from windrow.state.holder import Holder
+from windrow.state.leases import Intent, Leases
 
 VISITED_PAGES = """
 from pyspark.sql import functions as F
@@ -221,7 +223,7 @@ def test_rolling_back_and_unlocking(spark: SparkSession, tmp_path: Path, format:
     done = project.rollback("web", str(second.run_id))
     assert done.tables[-1].table == site.workspace.manifest
     assert (contents(site), positions(site)) == after_first
-    assert site.workspace.ledger.last_runs("web", 1)[0].outcome == "rolled_back"
+    assert site.workspace.runs.last("web", 1)[0].outcome == "rolled_back"
 
     site.run("2024-01-04 00:00")
     assert contents(site) == after_third
@@ -230,11 +232,9 @@ def test_rolling_back_and_unlocking(spark: SparkSession, tmp_path: Path, format:
 
     # A run on another host that does not answer: its lease lapses, or someone ends it.
     ws = site.workspace
-    elsewhere = replace(
-        ws, ledger=Ledger(spark, ws.tables, ws.schemas.manifest, holder=Holder("far-away", 1))
-    )
+    elsewhere = Leases(spark, ws.tables, ws.schemas.manifest, holder=Holder("far-away", 1))
     with ws.tables.commits_of("dead-run"):
-        elsewhere.ledger.take("web", "dead-run", None, [], 10)
+        elsewhere.take("web", "dead-run", Intent(), 10, after=elsewhere.last("web"))
         ws.tables.append(ws.quarantine, spark.range(1).selectExpr("'junk' as session_id"))
     with pytest.raises(LockedError):
         site.run("2024-01-05 00:00")
@@ -327,7 +327,12 @@ def test_a_full_refresh_that_is_interrupted_leaves_all_as_it_was(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(site.workspace, now=at("2024-01-02 00:00"), full_refresh=True, listener=kill)
+        run(
+            site.workspace,
+            RunOptions(full_refresh=True),
+            now=at("2024-01-02 00:00"),
+            listener=kill,
+        )
     assert (contents(site), positions(site)) == before
 
 

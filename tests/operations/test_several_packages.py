@@ -16,6 +16,7 @@ from phone_app import App, app_event
 from website import ONLY_PAGE_VIEWS, Event, Site, at, event, rows
 from windrow import Project, UsageError
 from windrow.cli import main
+from windrow.state.leases import Intent
 
 INTO: Any = {"ignore": shutil.ignore_patterns("_SUCCESS*", "._*"), "dirs_exist_ok": True}
 
@@ -93,8 +94,9 @@ def test_an_error_of_one_package_does_not_stop_the_other(
     both = Both(spark, tmp_path)
     both.arrive(*visits(2))
     held = both.project().workspace("web")
-    held.ledger.prepare()
-    held.ledger.take("web", "another-run", None, [], 10)
+    held.leases.prepare()
+    held.runs.prepare()
+    held.leases.take("web", "another-run", Intent(), 10, after=None)
     command = ("run", "--project-dir", str(tmp_path), "--now", "2024-01-03", "--json")
     chosen = ("--select", "page_views", "--select", "screen_views")
     assert main((*command, *chosen), spark=spark) == 3

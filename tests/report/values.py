@@ -8,16 +8,18 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import DataFrame
 
 from windrow.engine.plan import Plan
-from windrow.engine.recovery import Rollback, TableRollback
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, model, stored
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
+from windrow.operations.rollback import Rollback, TableRollback
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
-from windrow.state.ledger import Holder, Lease, ModelOutcome, RunRecord
+from windrow.state.holder import Holder
+from windrow.state.leases import Intent, Lease
 from windrow.state.limits import Limits, State
+from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
 from windrow.tables import Compaction, Expiry, Layout, TableName
 
 
@@ -87,10 +89,10 @@ def a_result() -> RunResult:
     return RunResult(
         run_id="20240307T000000-ab12cd34",
         plan=a_plan(),
-        outcome="succeeded",
+        outcome=Outcome.SUCCEEDED,
         models=(
-            ModelOutcome("snowplow_web_page_views", "succeeded", 1200, 3.1),
-            ModelOutcome("snowplow_web_users", "succeeded", 80, 1.5),
+            ModelOutcome("snowplow_web_page_views", ModelFate.SUCCEEDED, 1200, 3.1),
+            ModelOutcome("snowplow_web_users", ModelFate.SUCCEEDED, 80, 1.5),
         ),
         counts={
             "events": 2010,
@@ -109,10 +111,14 @@ def a_result() -> RunResult:
 def a_failed_result() -> RunResult:
     return replace(
         a_result(),
-        outcome="failed",
+        outcome=Outcome.FAILED,
         models=(
-            ModelOutcome("snowplow_web_page_views", "failed", None, 3.1, "no such column [x]"),
-            ModelOutcome("snowplow_web_users", "skipped", error="reads page_views, which failed"),
+            ModelOutcome(
+                "snowplow_web_page_views", ModelFate.FAILED, None, 3.1, "no such column [x]"
+            ),
+            ModelOutcome(
+                "snowplow_web_users", ModelFate.SKIPPED, error="reads page_views, which failed"
+            ),
         ),
     )
 
@@ -129,7 +135,7 @@ def some_checks() -> tuple[CheckResult, ...]:
 
 
 def a_rejected_result() -> RunResult:
-    return replace(a_result(), outcome="rejected", reached=None, checks=some_checks())
+    return replace(a_result(), outcome=Outcome.REJECTED, reached=None, checks=some_checks())
 
 
 def a_status() -> PackageStatus:
@@ -151,7 +157,7 @@ def a_record() -> RunRecord:
     return RunRecord(
         run_id="20240306T000000-ab12cd34",
         package="web",
-        outcome="succeeded",
+        outcome=Outcome.SUCCEEDED,
         started_at=at(6),
         finished_at=at(6) + timedelta(seconds=65),
         clock=at(6),
@@ -171,9 +177,7 @@ def a_lease() -> Lease:
         holder=Holder("host-1", 4711),
         started_at=at(7),
         lease_until=at(7, 1),
-        state="standard",
-        lower_limit=at(5, 18),
-        upper_limit=at(7),
+        intent=Intent(state="standard", lower_limit=at(5, 18), upper_limit=at(7)),
     )
 
 

@@ -24,8 +24,10 @@ from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages import normalize
 from windrow.project import PACKAGES
-from windrow.state.ledger import LEASES, LEDGER
+from windrow.state.leases import Lease
 from windrow.state.manifest import MANIFEST
+from windrow.state.records import columns_of
+from windrow.state.runs import RunRecord
 from windrow.tables import Columns, TableName
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -280,7 +282,7 @@ def state_tables() -> list[Table]:
             "The run ledger: how every run ended.",
             "one row per finished run",
             ("run_id",),
-            LEDGER,
+            columns_of(RunRecord),
             partition=("package",),
         ),
         Table(
@@ -288,7 +290,7 @@ def state_tables() -> list[Table]:
             "Who holds each package, and what its run intends.",
             "one row per package",
             ("package",),
-            LEASES,
+            columns_of(Lease),
         ),
     ]
 

@@ -10,7 +10,7 @@ import typer
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.runs import Now, Package, Select
 from windrow.cli.values import parsed_now, parsed_time
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.errors import UsageError
 from windrow.operations.rerun import RerunPlan
 from windrow.report.documents import (

@@ -122,8 +122,18 @@ class ModelSettings(Frozen):
     def fingerprint(self) -> str:
         """A digest of the options that decide what the tables hold."""
         options = self.model_dump(mode="json", exclude=set(NOT_IN_FINGERPRINT))
-        text = json.dumps(options, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(_compact(options).encode()).hexdigest()
+
+    def changed(self) -> dict[str, str]:
+        """Those options as JSON, where they are not the default."""
+        options = self.model_dump(
+            mode="json", exclude=set(NOT_IN_FINGERPRINT), exclude_defaults=True
+        )
+        return {name: _compact(value) for name, value in options.items()}
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 class PackageSettings(ModelSettings):

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from windrow.demo.app_answers import AppAnswers, app_answers
 from windrow.demo.events import APPS, WEBSITES, GenerateOptions, generate, write
 from windrow.demo.hard_cases import LATE_LOAD_HOURS
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError

@@ -20,7 +20,7 @@ from windrow.errors import ConfigError, did_you_mean
 from windrow.models.checks import Check, CheckResult, Expression, NotNull, Unique, has_failed
 from windrow.models.model import Model
 from windrow.models.selection import select as selected
-from windrow.state.ledger import RunRecord
+from windrow.state.runs import ModelFate, RunRecord
 from windrow.tables.days import DayRange, day_ranges
 
 MADE_AT = "model_tstamp"
@@ -106,7 +106,7 @@ def check_last_run(
 ) -> CheckReport:
     """Check the rows that the last run wrote; the base's too, unless models are selected."""
     models = selected(ws.meant_models, select, exclude)
-    record = ws.ledger.last_kept_run(ws.lease_name)
+    record = ws.runs.last_kept(ws.lease_name)
     if record is None:
         return CheckReport(ws.name, ws.target, None)
     looks: list[_Look] = [
@@ -145,7 +145,7 @@ def rows_of_last_run(ws: Workspace, record: RunRecord, model: Model) -> CheckedR
 
 def _written_by(ws: Workspace, record: RunRecord, models: Sequence[Model]) -> list[Model]:
     """Of the models, those that have a table and did not fail in the run."""
-    succeeded = {it.name for it in record.models if it.outcome == "succeeded"}
+    succeeded = {it.name for it in record.models if it.outcome is ModelFate.SUCCEEDED}
     return [
         model
         for model in models

@@ -15,7 +15,7 @@ from windrow.atomic.source import Source
 from windrow.columns.rules import column
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import ReferenceLists
-from windrow.engine.intake.gather import Intake
+from windrow.engine.intake import Intake
 from windrow.engine.upsert import Destination, Replaced, on_days_of, prepare, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError, TableError
@@ -24,9 +24,9 @@ from windrow.models.foundation import SESSION_ID
 from windrow.models.model import UNDECLARED, Model, Stored
 from windrow.reference.frames import ReferenceFrames, reference_frames
 from windrow.state.limits import Limits, State
-from windrow.tables import Columns, TableName
+from windrow.tables import Columns
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import frame_of, settled
+from windrow.tables.frames import frame_of, materialized
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ModelRun:
         rows = self._made(member) if is_idle else self.rows_of(member)
         found = Written(0, ()) if is_idle else self._measured(member, rows)
         if self.ws.settings.keep_this_run:
-            keep(self.ws, self.ws.this_run_table(member.full_name), rows)
+            write_scratch(self.ws, member.full_name, rows)
         if member.kind == "this_run":
             return found.rows
         destination = self.ws.destination(member)
@@ -124,7 +124,7 @@ class ModelRun:
 
     def _computed(self, member: Model) -> DataFrame:
         if member.name not in self.rows:
-            self.rows[member.name] = settled(self._made(member))
+            self.rows[member.name] = materialized(self._made(member))
         return self.rows[member.name]
 
     def _made(self, member: Model) -> DataFrame:
@@ -262,7 +262,7 @@ class ModelRun:
                 user, session = self.ws.foundation.user, self.ws.foundation.session
                 former = before.join(self._session_ids(), session, how="left_semi").select(user)
                 users = users.union(former.where(F.col(user).isNotNull())).distinct()
-                users = settled(users)
+                users = materialized(users)
             self.former_users[member.name] = users
         return self.former_users[member.name]
 
@@ -273,7 +273,7 @@ class ModelRun:
         if owner is None or before is None:
             return None
         table = self.ws.table(owner)
-        then = self.ws.ledger.version_at_last_success(self.ws.lease_name, member.full_name, table)
+        then = self.ws.runs.version_at_last_success(self.ws.lease_name, member.full_name, table)
         if then is None or then == before:
             return None
         destination = self.ws.destination(owner)
@@ -386,7 +386,7 @@ class ModelRun:
     def _amend(self, member: Model, amend: Model) -> None:
         """Update columns of stored rows outside this run that this run's events bear on."""
         inputs = {name: self._input(member, source) for name, source in amend.inputs.items()}
-        rows = settled(amend(**inputs))
+        rows = materialized(amend(**inputs))
         destination = self.ws.destination(member)
         day = destination.day_column(dict(rows.dtypes))
         assert day is not None
@@ -451,8 +451,9 @@ def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     return found | {name: kind for name, kind in declared.items() if kind != UNDECLARED}
 
 
-def keep(ws: Workspace, table: TableName, rows: DataFrame) -> None:
+def write_scratch(ws: Workspace, name: str, rows: DataFrame) -> None:
     """Write this run's rows beside the derived tables, for debugging and for outside SQL."""
+    table = ws.this_run_table(name)
     columns = dict(rows.dtypes)
     if ws.tables.exists(table) and ws.tables.columns(table) != columns:
         ws.tables.drop(table)

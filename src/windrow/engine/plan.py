@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.source import Source, check_columns, check_readable, open_source
+from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
+from windrow.engine.holding import Seen
 from windrow.engine.intake.session_events import scan
+from windrow.engine.lost_state import refuse_lost_state
+from windrow.engine.options import RunOptions
+from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
 from windrow.engine.workspace import Workspace
 from windrow.errors import ConfigError
 from windrow.models.foundation import SESSION_ID
 from windrow.models.model import Model
 from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
-from windrow.state import manifest
 from windrow.state.limits import Limits, State, past_gap, run_limits, why_inverted
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -52,26 +56,49 @@ class Plan:
     """What would be done, beside this plan, for models that lag behind the others."""
     rerun: tuple[datetime, datetime] | None = None
     """The whole past window that was asked for, of which this plan is a step."""
+    fresh: Fresh = NOTHING_FRESH
+    """What is forgotten and emptied first."""
+    manifest: Mapping[str, datetime] = field(default_factory=dict)
+    """All positions that the run finds, of models that take no part too."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
 
-def chosen_models(ws: Workspace, select: str | None, exclude: str | None) -> list[Model]:
+def chosen_models(ws: Workspace, options: RunOptions) -> list[Model]:
     """The models to run: those selected, or else those of the option `models_to_run`, or all."""
-    return selected(ws.meant_models, select or ws.settings.models_to_run or None, exclude)
+    chosen = options.select or ws.settings.models_to_run or None
+    return selected(ws.meant_models, chosen, options.exclude)
 
 
-def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Model]]:
+def next_plan(
+    ws: Workspace, seen: Seen, source: Source, options: RunOptions, now: datetime
+) -> Plan:
+    """What the next run does, and what it does beside that for models that lag; writes nothing."""
+    models = chosen_models(ws, options)
+    fresh = fresh_start(ws, models, seen.positions, options)
+    positions = fresh.left_of(seen.positions)
+    live, lagging = (models, []) if options.is_refresh else split_lagging(ws, models, positions)
+    refuse_lost_state(ws, live + lagging, positions, now)
+    plan = replace(_plan(ws, source, live, positions, now, fresh.is_whole), fresh=fresh)
+    if not lagging:
+        return plan
+    # What lags comes to where the others will stand after this very run.
+    expected = positions if plan.nothing_because else _expected(plan, positions)
+    catch_up = _plan(ws, source, models, expected, now, fresh.is_whole, only=lagging)
+    return replace(plan, catch_up=replace(catch_up, manifest=positions))
+
+
+def split_lagging(
+    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime]
+) -> tuple[list[Model], list[Model]]:
     """The models that stand where the furthest one does, and those that lag behind them.
 
     A model that gathers rows of one that lags is among both: it has its own, and takes the other's.
-    With `replay: exclusive`, and in the reference, the former wait for the latter: none is parted.
+    With `replay: exclusive`, and in the reference, the former wait for the latter, so that none
+    counts as lagging.
     """
     if ws.settings.replay == "exclusive" or ws.settings.compat:
         return list(models), []
-    removed = set(ws.settings.models_to_remove)
-    found = manifest.positions(ws.tables, ws.manifest)
-    positions = {name: at for name, at in found.items() if name not in removed}
     tracked = [name for member in models for name in member.tracked_names]
     ahead = max((positions[name] for name in tracked if name in positions), default=None)
     if ahead is None:
@@ -86,26 +113,36 @@ def parted(ws: Workspace, models: Sequence[Model]) -> tuple[list[Model], list[Mo
     return live, [m for m in models if m in lagging or names & set(m.gathers)]
 
 
-def next_plan(ws: Workspace, source: Source, models: Sequence[Model], now: datetime) -> Plan:
-    """What the next run over these models does, and what it does beside that for those that lag."""
-    live, lagging = parted(ws, models)
-    if not lagging:
-        return make_plan(ws, source, models, now)
-    catch_up = make_plan(ws, source, models, now, only=lagging)
-    return replace(make_plan(ws, source, live, now), catch_up=catch_up)
+def _expected(plan: Plan, positions: Mapping[str, datetime]) -> dict[str, datetime]:
+    """The manifest as it will be at the most when the plan is carried out."""
+    return {**positions, **dict.fromkeys(plan.tracked, plan.limits.upper)}
 
 
-def make_plan(
+def caught_up_to(catch_up: Plan, manifest: Mapping[str, datetime]) -> Plan:
+    """The catch-up once the others have run: to where they came, and from what they left."""
+    known = [manifest[name] for name in catch_up.tracked if name in manifest]
+    ahead = max(known, default=catch_up.limits.upper)
+    limits = catch_up.limits
+    return replace(
+        catch_up,
+        limits=replace(limits, upper=min(limits.upper, ahead), ceiling=min(limits.ceiling, ahead)),
+        positions={name: manifest[name] for name in catch_up.tracked if name in manifest},
+        manifest=manifest,
+    )
+
+
+def _plan(
     ws: Workspace,
     source: Source,
     models: Sequence[Model],
+    positions: Mapping[str, datetime],
     now: datetime,
+    is_whole: bool,
     *,
     only: Sequence[Model] | None = None,
 ) -> Plan:
-    """State, limits and models of the next run over these models, or over `only` some of them."""
+    """State, limits and models of a run over these models, or over `only` some of them."""
     tracked = tuple(name for member in models for name in member.tracked_names)
-    positions = manifest.positions(ws.tables, ws.manifest)
     limits = _limits(ws, positions, tracked, now)
     plan = Plan(
         package=ws.name,
@@ -115,35 +152,43 @@ def make_plan(
         models=tuple(models if only is None else only),
         tracked=tracked,
         positions={name: positions[name] for name in tracked if name in positions},
+        manifest=dict(positions),
     )
     if limits.is_inverted:
         if limits.state is State.NEW_MODEL:
             raise ConfigError(f"packages.{ws.package.name}.start_date: {why_inverted(limits)}")
         return replace(plan, nothing_because=why_inverted(limits))
-    return plan if ws.settings.compat else _over_gap(ws, source, plan)
+    if ws.settings.compat:
+        return plan
+    quarantined = None if is_whole else ws.quarantined_sessions()
+    return _over_gap(ws, source, plan, quarantined)
 
 
-def next_limits(ws: Workspace, models: Sequence[Model], now: datetime) -> Limits:
+def next_limits(
+    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime], now: datetime
+) -> Limits:
     """The limits of the next run over those of the models that do not lag; looks at no event."""
-    live, _ = parted(ws, models)
+    live, _ = split_lagging(ws, models, positions)
     tracked = [name for member in live for name in member.tracked_names]
-    return _limits(ws, manifest.positions(ws.tables, ws.manifest), tracked, now)
+    return _limits(ws, positions, tracked, now)
 
 
 def _limits(
     ws: Workspace, positions: Mapping[str, datetime], tracked: Sequence[str], now: datetime
 ) -> Limits:
+    settings = ws.settings
     return run_limits(
         positions,
         tracked,
-        start_date=ws.settings.start_date,
-        backfill_limit_days=ws.settings.backfill_limit_days,
-        lookback_window_hours=ws.settings.lookback_window_hours,
+        start_date=settings.start_date,
+        backfill_limit_days=settings.backfill_limit_days,
+        lookback_window_hours=settings.lookback_window_hours,
         now=now,
+        looks_back_before_start=settings.compat,
     )
 
 
-def _over_gap(ws: Workspace, source: Source, plan: Plan) -> Plan:
+def _over_gap(ws: Workspace, source: Source, plan: Plan, quarantined: DataFrame | None) -> Plan:
     """The plan reaching to where events go on, when its window holds nothing new.
 
     The reference would read the same empty window for ever.
@@ -152,22 +197,25 @@ def _over_gap(ws: Workspace, source: Source, plan: Plan) -> Plan:
     if not limits.is_cut_short:
         return plan
     after = limits.lower if limits.progress is None else limits.progress + _MICROSECOND
-    if first_usable_event(ws, source, after, limits.upper) is not None:
+    if first_usable_event(ws, source, after, limits.upper, quarantined) is not None:
         return plan
-    found = first_usable_event(ws, source, limits.upper, limits.ceiling)
+    found = first_usable_event(ws, source, limits.upper, limits.ceiling, quarantined)
     reaching = past_gap(limits, found, backfill_limit_days=ws.settings.backfill_limit_days)
     return replace(plan, limits=reaching, gap=None if found is None else (after, found))
 
 
 def first_usable_event(
-    ws: Workspace, source: Source, first: datetime, last: datetime
+    ws: Workspace,
+    source: Source,
+    first: datetime,
+    last: datetime,
+    quarantined: DataFrame | None,
 ) -> datetime | None:
     """The earliest collector time, in a closed stretch, of an event that a run would take in."""
     time = ws.settings.session_timestamp
     events = scan(source, ws.foundation, first, last, ws.foundation.columns(ws.settings)).where(
         ws.foundation.is_usable(ws.settings)
     )
-    quarantined = ws.quarantined_sessions()
     if quarantined is not None:
         is_same = F.col(ws.foundation.session) == quarantined[SESSION_ID]
         events = events.join(quarantined, is_same, how="left_anti")
@@ -192,34 +240,3 @@ def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate |
         return None
     found = files.distinct().agg(F.count(F.lit(1)), F.sum("file_size")).collect()[0]
     return ReadEstimate(files=found[0], bytes=found[1] or 0)
-
-
-def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
-    """The events, after reading one of them: what a run must know before it writes anything."""
-    source = checked_source(ws, models)
-    check_readable(source)
-    return source
-
-
-def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
-    """The events, after making sure that every column the models need is there."""
-    foundation = ws.foundation
-    source = open_source(
-        ws.spark,
-        ws.events,
-        time_column=ws.settings.session_timestamp,
-        reshape=foundation.reshapes,
-    )
-    source = replace(source.with_nulls(foundation.may_lack), kept=ws.kept_events)
-    needed = dict.fromkeys(
-        (*foundation.columns(ws.settings), *foundation.reads), "every run needs it"
-    )
-    made = foundation.made
-    for member in models:
-        for column in member.event_columns_for(ws.settings_of(member)) or ():
-            if column not in made:
-                needed.setdefault(column, f"model '{member.name}' needs it")
-    for column in set(needed) & set(ws.options_of_columns):
-        needed[column] = f"{ws.options_of_columns[column]} asks for it"
-    check_columns(source, needed)
-    return source

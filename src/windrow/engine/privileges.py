@@ -107,7 +107,7 @@ def refuse_unwritable(ws: Workspace, models: Sequence[Model]) -> None:
 
 
 def _is_new(ws: Workspace) -> bool:
-    return not any(ws.tables.exists(table) for table in ws.ledger.tables)
+    return not any(ws.tables.exists(table) for table in (ws.runs.table, ws.leases.table))
 
 
 def _refuse_missing(tried: Iterator[Attempt]) -> None:

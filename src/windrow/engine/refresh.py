@@ -1,45 +1,96 @@
-"""Rebuilding from nothing, and what protects the manifests from it."""
+"""Beginning anew: what is forgotten and emptied for it, and what protects the manifests from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
+from windrow.engine.options import RunOptions
 from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError
 from windrow.models.model import Model
 from windrow.state import manifest
+from windrow.tables import TableName
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a run forgets before it begins: with none of it, it goes on where it stood."""
+
+    empties: tuple[TableName, ...] = ()
+    """Tables whose rows go."""
+    forgets: tuple[str, ...] = ()
+    """Rows of the manifest that go."""
+    is_whole: bool = False
+    """True when the manifests are emptied: no session is known any more."""
+    missing: tuple[str, ...] = ()
+    """Models that were to be taken out of the manifest, but are not in it."""
+
+    def __bool__(self) -> bool:
+        return bool(self.empties or self.forgets or self.missing or self.is_whole)
+
+    @property
+    def sentence(self) -> str:
+        """What goes, in words."""
+        if self.is_whole:
+            return "all models begin anew, and so do the manifests"
+        gone = f"taken out of the manifest: {', '.join(self.forgets) or 'none'}"
+        return gone + (f"; not there: {', '.join(self.missing)}" if self.missing else "")
+
+    def left_of(self, positions: Mapping[str, datetime]) -> dict[str, datetime]:
+        """The manifest as it will be."""
+        if self.is_whole:
+            return {}
+        return {name: at for name, at in positions.items() if name not in self.forgets}
+
+
+NOTHING_FRESH = Fresh()
+"""Everything goes on where it stood."""
+
+
+def fresh_start(
+    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime], options: RunOptions
+) -> Fresh:
+    """What these models forget under these options; nothing when they go on where they stood.
+
+    When all models of the package begin anew, its sessions and its quarantine do too.
+    """
+    removed = ws.settings.models_to_remove if options.removes_models else ()
+    missing = tuple(sorted(name for name in removed if name not in positions))
+    forgotten = {name for name in removed if name in positions}
+    if not options.is_refresh:
+        return Fresh(forgets=tuple(sorted(forgotten)), missing=missing)
+    stored = [member for member in models if member.kind != "this_run"]
+    empties = tuple(ws.table(member) for member in stored) if options.full_refresh else ()
+    forgotten |= {name for member in models for name in member.tracked_names if name in positions}
+    is_whole = len(models) == len(ws.models)
+    if is_whole:
+        empties = (*empties, *ws.protected)
+    return Fresh(empties, tuple(sorted(forgotten)), is_whole, missing)
+
+
+def begin_anew(ws: Workspace, fresh: Fresh) -> None:
+    """Forget and empty what a plan says."""
+    for table in fresh.empties:
+        if ws.tables.exists(table):
+            ws.tables.restore(table, None)
+    if fresh.forgets and not fresh.is_whole:
+        manifest.forget(ws.spark, ws.tables, ws.manifest, fresh.forgets)
 
 
 def check_refresh(ws: Workspace) -> None:
     """Stop unless this target allows a rebuild: dev does, elsewhere it must be asked for twice."""
     settings = ws.settings
-    is_dev = ws.target == settings.dev_target_name
-    if not ws.hooks.allow_refresh(ws.target, is_dev or settings.allow_refresh):
-        raise RefusedError(
-            f"A full refresh of '{ws.name}' on target '{ws.target}' would drop what its "
-            "manifests know. Outside the dev target it needs allow_refresh too: "
-            f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'.'
-        )
-
-
-def empty_tables(ws: Workspace, models: Sequence[Model]) -> None:
-    """Take the rows out of the models' tables and forget how far they had come.
-
-    When all models of the package are rebuilt, its sessions and its quarantine start anew too.
-    Given no model, the manifests alone do: every table keeps its rows until they are replaced.
-    """
-    for member in models:
-        _empty(ws, member)
-    if len(models) in (0, len(ws.models)):
-        # The manifest is among them, and emptied in one commit, which can then be undone.
-        for table in ws.protected:
-            ws.tables.restore(table, None)
+    asked = ws.target == settings.dev_target_name or settings.allow_refresh
+    if ws.hooks.allow_refresh(ws.target, asked):
         return
-    names = [name for member in models for name in member.tracked_names]
-    manifest.forget(ws.spark, ws.tables, ws.manifest, names)
-
-
-def _empty(ws: Workspace, member: Model) -> None:
-    table = ws.table(member)
-    if ws.tables.exists(table):
-        ws.tables.restore(table, None)
+    what = (
+        f"A full refresh of '{ws.name}' on target '{ws.target}' would drop what its manifests know."
+    )
+    if asked:
+        raise RefusedError(f"{what} The hook allow_refresh in hooks.py says no.")
+    raise RefusedError(
+        f"{what} Outside the dev target it needs allow_refresh too: "
+        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'.'
+    )

@@ -6,13 +6,16 @@ import graphlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
 
 from windrow.engine.model_run import ModelRun
 from windrow.engine.steps import Listener, Step
 from windrow.errors import first_line
 from windrow.models.model import Model
-from windrow.state.ledger import ModelOutcome
+from windrow.state.runs import ModelFate, ModelOutcome
 from windrow.state.undo import undo
+
+Beside = TypeVar("Beside")
 
 AT_ONCE = 3
 """A model spends much of its time planning and committing: one alone would leave Spark idle."""
@@ -24,9 +27,9 @@ def run_models(
     run_id: str,
     listener: Listener,
     *,
-    beside: Callable[[], None],
-) -> list[ModelOutcome]:
-    """Run the models, and `beside` them what else the run has to do.
+    beside: Callable[[], Beside],
+) -> tuple[list[ModelOutcome], Beside]:
+    """Run the models, and `beside` them what else the run has to do; gives what both came to.
 
     What reads a failed model is skipped, the others go on. The listener is called from this thread
     only.
@@ -43,10 +46,14 @@ def run_models(
         aside = pool.submit(beside)
         while order.is_active():
             for name in order.get_ready():
-                failed = sorted(n for n in reads[name] if outcomes[n].outcome != "succeeded")
+                failed = sorted(
+                    n for n in reads[name] if outcomes[n].outcome is not ModelFate.SUCCEEDED
+                )
                 if failed:
                     reason = f"reads {', '.join(failed)}, which failed"
-                    outcomes[name] = ModelOutcome(by_name[name].full_name, "skipped", error=reason)
+                    outcomes[name] = ModelOutcome(
+                        by_name[name].full_name, ModelFate.SKIPPED, error=reason
+                    )
                     listener(Step(name, "skipped", detail=reason))
                     order.done(name)
                 else:
@@ -59,12 +66,12 @@ def run_models(
                 outcomes[name] = future.result()
                 listener(_ended(name, outcomes[name]))
                 order.done(name)
-        aside.result()
+        done_beside = aside.result()
 
     # Only now: while others still commit, nothing may change the id that commits carry.
-    broken = [member for member in chosen if outcomes[member.name].outcome == "failed"]
+    broken = [member for member in chosen if outcomes[member.name].outcome is ModelFate.FAILED]
     undo(models.ws.tables, run_id, [models.ws.table(member) for member in broken])
-    return [outcomes[member.name] for member in chosen]
+    return [outcomes[member.name] for member in chosen], done_beside
 
 
 def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
@@ -73,10 +80,10 @@ def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
         rows = models.run(member)
     except Exception as error:
         seconds = time.monotonic() - began
-        return ModelOutcome(member.full_name, "failed", None, seconds, first_line(error))
-    return ModelOutcome(member.full_name, "succeeded", rows, time.monotonic() - began)
+        return ModelOutcome(member.full_name, ModelFate.FAILED, None, seconds, first_line(error))
+    return ModelOutcome(member.full_name, ModelFate.SUCCEEDED, rows, time.monotonic() - began)
 
 
 def _ended(name: str, outcome: ModelOutcome) -> Step:
-    status = "done" if outcome.outcome == "succeeded" else "failed"
+    status = "done" if outcome.outcome is ModelFate.SUCCEEDED else "failed"
     return Step(name, status, outcome.rows, outcome.seconds, outcome.error or "")

@@ -19,3 +19,7 @@ class Step:
 
 
 Listener = Callable[[Step], None]
+
+
+def say_nothing(_: object) -> None:
+    """A listener for whoever does not listen."""

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from windrow.errors import RefusedError, TableError
 from windrow.tables import DELETED, Columns, Layout, TableName, Tables
 from windrow.tables.days import DayRange, at_times, day_ranges, on_days
-from windrow.tables.frames import settled
+from windrow.tables.frames import materialized
 
 _NO_LAYOUT = Layout()
 
@@ -67,8 +67,8 @@ def prepare(
     """Make sure that the table exists with these columns; true when it has yet to note its key.
 
     Types and the key can change only while the table has no rows, as after a full refresh, or with
-    `is_rewritten`: all rows are about to be written anew. The key is for the caller to note once
-    the run cannot be undone any more: a format may not take it back with the rows.
+    `is_rewritten`: all rows are about to be written anew. Another key is noted for as long as the
+    run counts; the caller notes it for good once the run cannot be undone any more.
     """
     table = destination.table
     if not tables.exists(table):
@@ -82,8 +82,8 @@ def prepare(
         return False
     stored = tables.columns(table)
     other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
-    key = tables.key(table)
-    is_other = bool(other_types) or _is_other_key(key, destination)
+    note = tables.key(table)
+    is_other = bool(other_types) or _is_other_key(note.columns, destination)
     if is_other and not is_rewritten and not tables.read(table).isEmpty():
         for name, wanted in other_types.items():
             raise TableError(
@@ -91,13 +91,15 @@ def prepare(
                 f"{wanted}. A column's type cannot change in place: rebuild the table with "
                 "--full-refresh."
             )
-        raise TableError(_why_other_key(key, destination))
+        raise TableError(_why_other_key(note.columns, destination))
     if other_types:
         tables.retype(table, other_types)
     added = {name: kind for name, kind in columns.items() if name not in stored}
     if added:
         tables.add_columns(table, added)
-    return key != destination.key
+    if note.columns != destination.key:
+        tables.note_key(table, destination.key)
+    return note.columns != destination.key or not note.is_final
 
 
 def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> None:
@@ -105,7 +107,7 @@ def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> No
     for destination in destinations:
         table = destination.table
         if destination.key and tables.exists(table):
-            key = tables.key(table)
+            key = tables.key(table).columns
             if _is_other_key(key, destination):
                 raise RefusedError(_why_other_key(key, destination))
 
@@ -158,14 +160,14 @@ def upsert(
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     at = destination.date if keeps != "new" else None
-    old = settled(_old_rows(stored, rows, key, replaced, day, at))
+    old = materialized(_old_rows(stored, rows, key, replaced, day, at))
     days = [row["day"] for row in old.select("day").distinct().collect()]
     if not days:
         tables.append(destination.table, rows)
         return
     changes = rows
     if at is not None:
-        changes = settled(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
+        changes = materialized(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
     if replaced is not None:
         gone = old.select(*key).join(rows.select(*key), key, how="left_anti").distinct()
         changes = rows.withColumn(DELETED, F.lit(False)).unionByName(

@@ -12,7 +12,6 @@ from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.atomic.source import KeptRows
 from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
 from windrow.engine.upsert import Destination
 from windrow.errors import ConfigError, did_you_mean
@@ -20,8 +19,9 @@ from windrow.models.foundation import SESSION_ID, Foundation
 from windrow.models.hooks import Hooks
 from windrow.models.model import Model
 from windrow.models.package import Package
-from windrow.state.ledger import Ledger
+from windrow.state.leases import Leases
 from windrow.state.manifest import MANIFEST
+from windrow.state.runs import Runs
 from windrow.tables import Columns, Layout, TableName, Tables, layout_of
 
 
@@ -31,7 +31,8 @@ class Workspace:
 
     spark: SparkSession
     tables: Tables
-    ledger: Ledger
+    leases: Leases
+    runs: Runs
     package: Package
     """The one whose base and manifests it is."""
     settings: PackageSettings
@@ -48,8 +49,6 @@ class Workspace:
     """Event column -> the option that asks for it, of all these packages."""
     means: tuple[str, ...] = ()
     """The packages whose models a command is about; empty: all."""
-    kept_events: KeptRows | None = None
-    """Events that were read for another package of the same command."""
 
     @property
     def name(self) -> str:
@@ -75,10 +74,24 @@ class Workspace:
         """Whose sessions the package looks at, and which events."""
         return self.package.foundation(self.settings).with_own_identifiers(self.settings)
 
+    def changed_options(self) -> dict[str, str]:
+        """Option -> value, of all packages, where it decides what the tables hold."""
+        every = {self.package.name: self.settings, **self.others}
+        return {
+            f"{package}.{option}": value
+            for package, settings in every.items()
+            for option, value in settings.changed().items()
+        }
+
     @property
     def lease_name(self) -> str:
-        """What runs of the package must not do at the same time has this name in common."""
+        """The package whose lease a run takes: all that share its manifests take the same one."""
         return self.package.foundation_name
+
+    @property
+    def stored_models(self) -> tuple[Model, ...]:
+        """The models that have a table."""
+        return tuple(member for member in self.models if member.kind != "this_run")
 
     @property
     def manifest(self) -> TableName:

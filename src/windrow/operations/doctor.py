@@ -10,7 +10,7 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from windrow.config import Config, Target
-from windrow.engine.plan import readable_source
+from windrow.engine.events import readable_source
 from windrow.engine.privileges import TRIED, attempts
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError

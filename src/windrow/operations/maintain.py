@@ -7,17 +7,17 @@ back what a killed run wrote, so that no version is given up that might still be
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from windrow.engine.holding import end, held, look, refuse_if_held, settle
+from windrow.engine.options import RunOptions
 from windrow.engine.plan import chosen_models
-from windrow.engine.recovery import end_upkeep, undo_killed
-from windrow.engine.steps import Listener, Step
+from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, first_line
-from windrow.state.ledger import Lease, new_run_id
+from windrow.state.leases import Intent, Kind
+from windrow.state.runs import Outcome, new_run_id
 from windrow.state.undo import MAINTAIN
 from windrow.tables import Compaction, ConflictError, Expiry, Layout, TableName
 
@@ -66,7 +66,7 @@ def maintain(
     select: str | None = None,
     delete: bool = False,
     dry_run: bool = False,
-    listener: Listener = lambda step: None,
+    listener: Listener = say_nothing,
 ) -> Upkeep:
     """Lay out, compact and, if told to delete, expire the package's tables.
 
@@ -74,30 +74,33 @@ def maintain(
     """
     if retention_days < 0:
         raise UsageError(f"The retention is {retention_days} days; expected 0 or more.")
-    killed = ws.ledger.refuse_if_held(ws.lease_name)
+    seen = look(ws)
+    refuse_if_held(ws, seen)
     wanted = _wanted(ws, select)
     kept_since = now - timedelta(days=retention_days)
-    if killed is not None:
-        kept_since = min(kept_since, killed.started_at - _MARGIN)
+    if seen.unfinished is not None:
+        kept_since = min(kept_since, seen.unfinished.started_at - _MARGIN)
     if dry_run or not wanted:
-        looked = tuple(_looked(ws, table, layout, kept_since) for table, layout in wanted.items())
+        looked = tuple(_look_at(ws, table, layout, kept_since) for table, layout in wanted.items())
         return Upkeep(ws.package.name, ws.target, None, kept_since, False, looked)
 
     run_id = f"{MAINTAIN}-{new_run_id(now)}"
-    with ws.tables.commits_of(run_id):
-        ws.ledger.prepare()
-        undone = undo_killed(ws, killed, listener)
-        with _leased(ws, run_id, kept_since if delete else None):
-            done = tuple(
-                _kept_up(ws, table, layout, kept_since, delete, listener)
-                for table, layout in wanted.items()
-            )
-    return Upkeep(ws.package.name, ws.target, run_id, kept_since, delete, done, undone)
+    seen = settle(ws, listener)
+    intent = Intent(kind=Kind.MAINTAIN, kept_since=kept_since if delete else None)
+    with held(ws, run_id, intent, seen) as lease:
+        done = tuple(
+            _look_after(ws, table, layout, kept_since, delete, listener)
+            for table, layout in wanted.items()
+        )
+        versions = ws.versions_of([*ws.written_tables(ws.models), ws.manifest])
+        kept = intent.kept_since
+        end(ws, lease, Outcome.MAINTAINED, kept_since=kept, table_versions=versions)
+    return Upkeep(ws.package.name, ws.target, run_id, kept_since, delete, done, seen.undone)
 
 
 def _wanted(ws: Workspace, select: str | None) -> dict[TableName, Layout | None]:
     """The tables that are there, and their configured layouts; None: whatever it is."""
-    members = chosen_models(ws, select, None) if select else ws.models
+    members = chosen_models(ws, RunOptions(select=select)) if select else ws.models
     tables: dict[TableName, Layout | None] = {}
     for member in members:
         table = ws.table(member)
@@ -105,7 +108,11 @@ def _wanted(ws: Workspace, select: str | None) -> dict[TableName, Layout | None]
             tables[table] = ws.layout(member, ws.tables.columns(table))
     if select:
         return tables
-    others = [table for table in (*ws.protected, *ws.ledger.tables) if ws.tables.exists(table)]
+    others = [
+        table
+        for table in (*ws.protected, ws.runs.table, ws.leases.table)
+        if ws.tables.exists(table)
+    ]
     # A package that stands on another one's manifests leaves their layout to that one.
     is_owner = ws.package.stands_on is None
     return tables | {
@@ -114,7 +121,7 @@ def _wanted(ws: Workspace, select: str | None) -> dict[TableName, Layout | None]
     }
 
 
-def _looked(
+def _look_at(
     ws: Workspace, table: TableName, wanted: Layout | None, kept_since: datetime
 ) -> TableUpkeep:
     layout = ws.tables.layout(table)
@@ -127,7 +134,7 @@ def _looked(
     )
 
 
-def _kept_up(
+def _look_after(
     ws: Workspace,
     table: TableName,
     wanted: Layout | None,
@@ -150,20 +157,3 @@ def _kept_up(
         return TableUpkeep(table, layout, None, None, None, first_line(error))
     listener(Step(table.name, "done", seconds=time.monotonic() - began))
     return TableUpkeep(table, layout, new_layout, compaction, expiry)
-
-
-@contextmanager
-def _leased(ws: Workspace, run_id: str, kept_since: datetime | None) -> Iterator[Lease]:
-    """Hold the package while the block runs. The lease says since when files are kept."""
-    minutes = ws.settings.lease_minutes
-    note = [] if kept_since is None else [kept_since.astimezone(UTC).isoformat()]
-    lease = ws.ledger.take(ws.lease_name, run_id, None, note, minutes, state=MAINTAIN)
-    with ws.ledger.kept(lease, minutes):
-        try:
-            yield lease
-        except BaseException as error:
-            if ws.ledger.is_ours(lease):
-                end_upkeep(ws, lease, "stopped", f"{type(error).__name__}: {first_line(error)}")
-            raise
-    versions = ws.versions_of([*ws.written_tables(ws.models), ws.manifest])
-    end_upkeep(ws, lease, "maintained", table_versions=versions)

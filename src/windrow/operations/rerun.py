@@ -8,7 +8,7 @@ after the last of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -16,9 +16,13 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
-from windrow.engine.plan import Plan, checked_source, first_usable_event
-from windrow.engine.run import RunResult, begun, carry_out, leased
-from windrow.engine.steps import Listener, Step
+from windrow.engine.events import checked_source, readable_source
+from windrow.engine.holding import held, settle
+from windrow.engine.plan import Plan, first_usable_event
+from windrow.engine.privileges import refuse_unwritable
+from windrow.engine.result import RunResult
+from windrow.engine.run import intent_of, process
+from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.upsert import refuse_other_keys
 from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError, UsageError
@@ -26,8 +30,8 @@ from windrow.models.model import Model
 from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
 from windrow.state import manifest
-from windrow.state.ledger import RunRecord
 from windrow.state.limits import State, rerun_limits
+from windrow.state.runs import Outcome, RunRecord, new_run_id
 
 _SEARCHED_RUNS = 1000
 
@@ -63,14 +67,14 @@ def plan_rerun(
     models = downstream(ws.models, selected(ws.meant_models, select))
     source = checked_source(ws, models)
     refuse_other_keys(ws.tables, [ws.destination(m) for m in models if m.kind == "incremental"])
-    first, last = _processed_window(ws, models, first, last)
+    positions = manifest.positions(ws.tables, ws.manifest)
+    first, last = _processed_window(ws, models, positions, first, last)
     if not despite_missing_events:
         _refuse_missing_events(ws, source, first, last)
     done = [] if restart else _steps_done(ws, models, first, last)
     resumed_at = max((step.upper_limit for step in done if step.upper_limit), default=first)
     days = ws.settings.backfill_limit_days
     left = rerun_limits(resumed_at, last, backfill_limit_days=days)
-    positions = manifest.positions(ws.tables, ws.manifest)
     tracked = tuple(name for member in models for name in member.tracked_names)
     return RerunPlan(
         package=ws.name,
@@ -88,6 +92,8 @@ def plan_rerun(
                 models=tuple(models),
                 tracked=tracked,
                 positions={name: positions[name] for name in tracked if name in positions},
+                manifest=positions,
+                rerun=(first, last),
             )
             for limits in left
         ),
@@ -96,10 +102,13 @@ def plan_rerun(
 
 
 def _processed_window(
-    ws: Workspace, models: Sequence[Model], first: datetime, last: datetime | None
+    ws: Workspace,
+    models: Sequence[Model],
+    positions: Mapping[str, datetime],
+    first: datetime,
+    last: datetime | None,
 ) -> tuple[datetime, datetime]:
     """The part of the window that every model has processed before; the rest is a live run's."""
-    positions = manifest.positions(ws.tables, ws.manifest)
     names = [name for member in models for name in member.tracked_names]
     unknown = sorted(name for name in names if name not in positions)
     if unknown or not names:
@@ -129,7 +138,7 @@ def _refuse_missing_events(ws: Workspace, source: Source, first: datetime, last:
     began = from_micros(lives.agg(micros(F.min("start_tstamp"))).collect()[0][0])
     if began is None:
         return
-    event = first_usable_event(ws, source, first, last)
+    event = first_usable_event(ws, source, first, last, ws.quarantined_sessions())
     if event is None or event.date() > began.date():
         there = "there are none" if event is None else f"the first is of {event:%Y-%m-%d}"
         raise RefusedError(
@@ -145,8 +154,8 @@ def _steps_done(
     """The finished steps of the same re-run, when it was interrupted before its end."""
     names = {member.full_name for member in models}
     chain: list[RunRecord] = []
-    for record in ws.ledger.last_runs(ws.lease_name, _SEARCHED_RUNS):
-        if record.state != State.RERUN.value or record.outcome == "undone":
+    for record in ws.runs.last(ws.lease_name, _SEARCHED_RUNS):
+        if record.state != State.RERUN.value or record.outcome is Outcome.UNDONE:
             continue
         is_same = (
             record.rerun_from == first
@@ -154,7 +163,7 @@ def _steps_done(
             and {outcome.name for outcome in record.models} == names
             and record.settings_fingerprint == ws.fingerprint()
         )
-        if not is_same or record.outcome != "succeeded":
+        if not is_same or record.outcome is not Outcome.SUCCEEDED:
             break
         chain.append(record)
         if record.lower_limit == first:
@@ -164,25 +173,31 @@ def _steps_done(
 
 
 def rerun(
-    ws: Workspace, plan: RerunPlan, *, listener: Listener = lambda step: None
+    ws: Workspace, plan: RerunPlan, *, listener: Listener = say_nothing
 ) -> Iterator[RunResult]:
     """Carry out the steps one by one; stops after one in which a model failed."""
     began = time.monotonic()
     for number, step in enumerate(plan.steps, start=1):
         listener(Step("rerun", "info", detail=_progress(plan, number, time.monotonic() - began)))
-        result = _step(ws, replace(step, rerun=(plan.first, plan.last)), listener)
+        result = _step(ws, step, listener)
         yield result
         if result.has_failed:
             return
 
 
 def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
-    with (
-        begun(ws, plan.models, plan.now, listener) as start,
-        leased(ws, start.run_id, plan.limits, plan.models) as lease,
-    ):
-        result = carry_out(ws, plan, start.source, lease, listener)
-    return replace(start.ended(result), is_caught_up=not plan.limits.is_cut_short)
+    began = time.monotonic()
+    source = readable_source(ws, plan.models)
+    refuse_unwritable(ws, plan.models)
+    seen = settle(ws, listener)
+    with held(ws, new_run_id(plan.now), intent_of(plan), seen) as lease:
+        result = process(ws, plan, source, lease, listener)
+    return replace(
+        result,
+        is_caught_up=not plan.limits.is_cut_short,
+        seconds=time.monotonic() - began,
+        undone=seen.undone,
+    )
 
 
 def _progress(plan: RerunPlan, number: int, seconds: float) -> str:

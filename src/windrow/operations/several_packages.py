@@ -6,29 +6,28 @@ the columns that any of them asks for, are kept from the first package that read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from windrow.atomic.source import KeptRows, Source, only
-from windrow.engine.intake.gather import columns_read
-from windrow.engine.intake.lifecycle import window_floor
+from windrow.atomic.source import KeptRows, only
+from windrow.engine.intake import columns_read
 from windrow.engine.model_run import event_columns
-from windrow.engine.plan import checked_source, chosen_models, next_limits
-from windrow.engine.run import RunResult, run
-from windrow.engine.steps import Listener, Step
+from windrow.engine.options import RunOptions
+from windrow.engine.result import RunResult
+from windrow.engine.run import Decided, carry_out, decide
+from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A package that takes part in a command, and which of its models do."""
+    """A package that takes part in a command, and what is asked of it."""
 
     ws: Workspace
-    select: str | None = None
-    exclude: str | None = None
+    options: RunOptions
 
 
 @dataclass
@@ -52,48 +51,66 @@ class PackageRuns:
         return int(any(result.has_failed for result in self.runs))
 
 
-def run_together(
+def run_packages(
     chosen: Sequence[Chosen],
     *,
     now: datetime,
-    full_refresh: bool = False,
-    refresh_manifests: bool = False,
     until_caught_up: bool = False,
-    check: bool = False,
-    listener: Listener = lambda step: None,
-    begin: Callable[[str], None] = lambda package: None,
+    listener: Listener = say_nothing,
+    begin: Callable[[str], None] = say_nothing,
 ) -> dict[str, PackageRuns]:
     """Run packages one after the other; with `until_caught_up`, in rounds until none has more.
 
     An error of one is kept for the result, and does not keep the others from running.
     """
     done = {it.ws.name: PackageRuns() for it in chosen}
-    waiting, is_first = list(chosen), True
+    waiting = list(chosen)
     while waiting:
-        anew = (full_refresh or refresh_manifests) and is_first
-        with _sharing_events([] if anew else waiting, now, listener) as kept:
-            for it in waiting:
-                name = it.ws.name
-                begin(name)
-                try:
-                    result = run(
-                        replace(it.ws, kept_events=kept.get(name)),
-                        now=now,
-                        select=it.select,
-                        exclude=it.exclude,
-                        full_refresh=full_refresh and is_first,
-                        refresh_manifests=refresh_manifests and is_first,
-                        check=check,
-                        listener=listener,
-                    )
-                    done[name].runs.append(result)
-                except WindrowError as error:
-                    if len(chosen) == 1:
-                        raise
-                    done[name].error = error
-        is_first = False
-        waiting = [it for it in waiting if until_caught_up and not done[it.ws.name].is_done]
+        _run_round(waiting, done, now, listener, begin)
+        waiting = [
+            replace(it, options=it.options.once_more())
+            for it in waiting
+            if until_caught_up and not done[it.ws.name].is_done
+        ]
     return done
+
+
+def _run_round(
+    waiting: Sequence[Chosen],
+    done: Mapping[str, PackageRuns],
+    now: datetime,
+    listener: Listener,
+    begin: Callable[[str], None],
+) -> None:
+    """Decide for all, then carry out one by one what was decided."""
+    decided: dict[str, Decided] = {}
+
+    def attempt(name: str, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except WindrowError as error:
+            if len(done) == 1:
+                raise
+            done[name].error = error
+
+    for it in waiting:
+        name = it.ws.name
+
+        def plan(it: Chosen = it, name: str = name) -> None:
+            decided[name] = decide(it.ws, it.options, now=now, listener=listener)
+
+        attempt(name, plan)
+    workspaces = {it.ws.name: it.ws for it in waiting}
+    with _sharing_events(workspaces, decided, listener) as shared:
+        for name, ws in workspaces.items():
+            begin(name)
+            if name not in decided:
+                continue
+
+            def run(name: str = name, ws: Workspace = ws) -> None:
+                done[name].runs.append(carry_out(ws, shared[name], listener))
+
+            attempt(name, run)
 
 
 @dataclass(frozen=True)
@@ -101,58 +118,61 @@ class _Reader:
     """What a package's next run would read."""
 
     ws: Workspace
-    source: Source
+    decided: Decided
     columns: tuple[str, ...]
-    first: datetime
-    last: datetime
+
+    @property
+    def first(self) -> datetime:
+        return self.decided.plan.limits.lower
+
+    @property
+    def last(self) -> datetime:
+        return self.decided.plan.limits.upper
 
     def could_share(self, other: _Reader) -> bool:
-        is_same = (self.ws.events, self.source.time_column) == (
+        is_same = (self.ws.events, self.decided.source.time_column) == (
             other.ws.events,
-            other.source.time_column,
+            other.decided.source.time_column,
         )
         return is_same and self.first <= other.last and other.first <= self.last
 
 
 @contextmanager
 def _sharing_events(
-    chosen: Sequence[Chosen], now: datetime, listener: Listener
-) -> Iterator[dict[str, KeptRows]]:
-    """Package -> the rows that it and another will read, for as long as the block runs."""
-    kept: dict[str, KeptRows] = {}
-    for readers in _in_common(_readers(chosen, now)):
+    workspaces: Mapping[str, Workspace], decided: Mapping[str, Decided], listener: Listener
+) -> Iterator[dict[str, Decided]]:
+    """What was decided, while the block runs: what several packages read is read once."""
+    shared, kept = dict(decided), list[KeptRows]()
+    for readers in _in_common(_readers(workspaces, decided)):
         names = [it.ws.name for it in readers]
         rows = _kept(readers)
-        kept |= dict.fromkeys(names, rows)
+        kept.append(rows)
+        for name in names:
+            shared[name] = replace(decided[name], source=replace(decided[name].source, kept=rows))
         stretch = f"{rows.first:%Y-%m-%d %H:%M:%S} to {rows.last:%Y-%m-%d %H:%M:%S}"
         listener(Step("events", "info", detail=f"{' and '.join(names)} share {stretch}"))
     try:
-        yield kept
+        yield shared
     finally:
-        for rows in kept.values():
+        for rows in kept:
             rows.rows.unpersist()
 
 
-def _readers(chosen: Sequence[Chosen], now: datetime) -> Iterator[_Reader]:
+def _readers(
+    workspaces: Mapping[str, Workspace], decided: Mapping[str, Decided]
+) -> Iterator[_Reader]:
     """The packages whose next run reads events, where it can be told which."""
-    if len(chosen) < 2:
+    if len(decided) < 2:
         return
-    for it in chosen:
-        ws = it.ws
-        if ws.events is None or not ws.events.read_once:
+    for name, it in decided.items():
+        ws = workspaces[name]
+        is_anew = it.options.is_refresh or it.plan.nothing_because
+        if ws.events is None or not ws.events.read_once or is_anew:
             continue
-        try:
-            models = chosen_models(ws, it.select, it.exclude)
-            source = checked_source(ws, models)
-            limits = next_limits(ws, models, now)
-        except WindrowError:
-            # The package's own run meets the error again, and reports it.
-            continue
-        asked = columns_read(ws, source, event_columns(ws, models))
-        columns = source.stored_for(asked)
-        if columns is not None and not limits.is_inverted:
-            first = window_floor(limits, ws.settings)
-            yield _Reader(ws, source, tuple(columns), first, limits.upper)
+        asked = columns_read(ws, it.source, event_columns(ws, it.plan.models))
+        columns = it.source.stored_for(asked)
+        if columns is not None:
+            yield _Reader(ws, it, tuple(columns))
 
 
 def _in_common(readers: Iterator[_Reader]) -> list[list[_Reader]]:
@@ -172,5 +192,5 @@ def _kept(readers: Sequence[_Reader]) -> KeptRows:
     first = max(reader.first for reader in readers)
     last = min(reader.last for reader in readers)
     columns = dict.fromkeys(name for reader in readers for name in reader.columns)
-    rows = only(readers[0].source.rows_between(first, last), columns)
+    rows = only(readers[0].decided.source.rows_between(first, last), columns)
     return KeptRows(first, last, rows.persist())

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from windrow.engine.plan import Plan, checked_source, next_plan
+from windrow.engine.events import checked_source
+from windrow.engine.holding import look
+from windrow.engine.options import RunOptions
+from windrow.engine.plan import Plan, next_plan
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
-from windrow.state import manifest
-from windrow.state.ledger import Lease, RunRecord
+from windrow.state.leases import Lease
+from windrow.state.runs import RunRecord
 
 LAST_RUNS = 5
 
@@ -41,21 +44,22 @@ class PackageStatus:
 
 def package_status(ws: Workspace, now: datetime) -> PackageStatus:
     """Look at everything that says where the package stands."""
-    plan, problem = None, None
+    plan, problem, seen = None, None, look(ws)
     try:
-        plan = next_plan(ws, checked_source(ws, ws.meant_models), ws.meant_models, now)
+        source = checked_source(ws, ws.meant_models)
+        plan = next_plan(ws, seen, source, RunOptions(), now)
     except WindrowError as error:
         problem = str(error)
     in_quarantine = ws.quarantined_sessions()
-    lease = ws.ledger.lease(ws.lease_name)
+    lease = seen.unfinished
     return PackageStatus(
         package=ws.name,
         target=ws.target,
-        positions=manifest.positions(ws.tables, ws.manifest),
+        positions=seen.positions,
         plan=plan,
         problem=problem,
         quarantined=0 if in_quarantine is None else in_quarantine.count(),
         lease=lease,
-        is_running=lease is not None and ws.ledger.is_held(lease),
-        last_runs=tuple(ws.ledger.last_runs(ws.lease_name, LAST_RUNS)),
+        is_running=lease is not None and ws.leases.is_held(lease),
+        last_runs=tuple(ws.runs.last(ws.lease_name, LAST_RUNS)),
     )

@@ -7,18 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from windrow.engine.plan import Plan
-from windrow.engine.recovery import Rollback
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.engine.steps import Step
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, Stored
 from windrow.operations.doctor import Check
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
+from windrow.operations.rollback import Rollback
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
-from windrow.state.ledger import Lease, ModelOutcome, RunRecord
+from windrow.state.leases import Lease
 from windrow.state.limits import State
+from windrow.state.runs import ModelOutcome, RunRecord
 from windrow.tables import Layout
 
 Document = dict[str, Any]
@@ -314,6 +315,6 @@ def _lease(lease: Lease) -> Document:
         "pid": lease.holder.pid,
         "started_at": moment(lease.started_at),
         "lease_until": moment(lease.lease_until),
-        "lower_limit": moment(lease.lower_limit),
-        "upper_limit": moment(lease.upper_limit),
+        "lower_limit": moment(lease.intent.lower_limit),
+        "upper_limit": moment(lease.intent.upper_limit),
     }

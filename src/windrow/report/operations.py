@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from windrow.engine.recovery import Rollback
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
+from windrow.operations.rollback import Rollback
 from windrow.report import words
 from windrow.report.text import indented, run_text, title
 from windrow.tables import Layout

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from windrow.engine.plan import Plan
-from windrow.engine.run import RunResult
+from windrow.engine.result import RunResult
 from windrow.models.model import Model
 from windrow.operations.doctor import Check
 from windrow.operations.several_packages import PackageRuns
@@ -20,8 +20,9 @@ from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.check_lines import check_lines
 from windrow.report.documents import inputs_of
-from windrow.state.ledger import Lease, RunRecord
+from windrow.state.leases import Lease
 from windrow.state.limits import State
+from windrow.state.runs import RunRecord
 
 _LEFT_OUT = {
     "window_without_session": "without a session id",

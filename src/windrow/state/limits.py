@@ -82,10 +82,14 @@ def run_limits(
     backfill_limit_days: int,
     lookback_window_hours: int,
     now: datetime,
+    looks_back_before_start: bool = False,
 ) -> Limits:
     """The limits of the next run over the `tracked` models, given the manifest's `positions`.
 
-    Manifest rows of other models (disabled, removed, not selected) play no part.
+    Manifest rows of other models (disabled, removed, not selected) play no part. The look-back of
+    an early run ends at `start_date`: events from before it are not ours, and taking them in would
+    make the tables depend on how runs were cut; the reference does. A `start_date` that was moved
+    past what was consumed means nothing to models that go on.
     """
     if not tracked:
         raise ConfigError("No model is enabled and selected, so there is nothing to run.")
@@ -99,12 +103,15 @@ def run_limits(
         return Limits(State.FIRST_RUN, start, min(start + backfill, now), None, now)
 
     behind, ahead = min(consumed), max(consumed)
+    lower = behind - lookback
+    if start <= behind and not looks_back_before_start:
+        lower = max(lower, start)
     if len(consumed) < len(set(tracked)):
         return Limits(State.NEW_MODEL, start, min(ahead, start + backfill), None, ahead)
     if behind != ahead:
         upper = min(ahead, behind + backfill)
-        return Limits(State.OUT_OF_SYNC, behind - lookback, upper, behind, ahead)
-    return Limits(State.STANDARD, behind - lookback, min(behind + backfill, now), behind, now)
+        return Limits(State.OUT_OF_SYNC, lower, upper, behind, ahead)
+    return Limits(State.STANDARD, lower, min(behind + backfill, now), behind, now)
 
 
 def rerun_limits(first: datetime, last: datetime, *, backfill_limit_days: int) -> list[Limits]:
@@ -136,6 +143,11 @@ def why_inverted(limits: Limits) -> str:
         return (
             f"start_date {limits.lower:%Y-%m-%d} is in the future (now is "
             f"{_seconds(limits.ceiling)}): nothing is processed until then."
+        )
+    if limits.state is not State.NEW_MODEL:
+        return (
+            f"events until {_seconds(limits.lower)} and later were consumed, but the clock says "
+            f"{_seconds(limits.ceiling)}: nothing is processed until it has come there."
         )
     return (
         f"start_date {limits.lower:%Y-%m-%d} is later than what the other models have consumed "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from windrow.errors import TableError
 from windrow.tables import Commit, TableName, Tables
@@ -18,13 +19,20 @@ MAINTAIN = "maintain"
 """What the ids of commits begin with that `windrow maintain` makes: they change no rows either."""
 
 
-def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableName]:
-    """Take every table back to where the run found it; returns those that had changed.
+@dataclass(frozen=True)
+class WayBack:
+    """A table that a run wrote to, and what it was at before."""
 
-    A run that did not reach its manifest commit never happened: undoing it is simpler to get right
-    than finishing it, because whatever comes next starts from tables that agree with the manifest.
-    """
-    restored = []
+    table: TableName
+    version: str | None
+    """None: it had no rows."""
+    foreign: Commit | None = None
+    """What someone else has committed since then: going back would lose it."""
+
+
+def ways_back(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[WayBack]:
+    """For each table that the run wrote to, where it found it; looks only."""
+    found = []
     for table in names:
         if not tables.exists(table):
             continue
@@ -33,26 +41,62 @@ def undo(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[TableN
         ours = [index for index, commit in enumerate(commits) if commit.run_id in written]
         if not ours:
             continue
-        known = {*written, f"undo-{run_id}"}
+        known = {*written, undoing_of(run_id)}
         newer = [c for c in commits[: max(ours)] if c.run_id not in known]
-        foreign = [c for c in newer if not is_maintenance(c)]
-        if foreign:
-            raise TableError(
-                f"{table} was changed by something else ({foreign[0].operation}, version "
-                f"{foreign[0].version}) after the unfinished run {run_id} wrote to it, so that run "
-                "cannot be undone without losing the change. Restore the table by hand or rebuild "
-                "it with --full-refresh."
-            )
-        # The taking back is no commit of the run: undoing it a second time must find nothing.
-        with tables.commits_of(f"undo-{run_id}"):
-            tables.restore(table, commits[max(ours)].before)
-        restored.append(table)
-    return restored
+        foreign = next((c for c in newer if not is_maintenance(c)), None)
+        found.append(WayBack(table, commits[max(ours)].before, foreign))
+    return found
+
+
+def undo(
+    tables: Tables,
+    run_id: str,
+    names: Sequence[TableName],
+    *,
+    given_up: Collection[TableName] = (),
+) -> list[TableName]:
+    """Take every table back to where the run found it; returns those that had changed.
+
+    A run that did not reach its manifest commit never happened: undoing it is simpler to get right
+    than finishing it, because whatever comes next starts from tables that agree with the manifest.
+    Whether all can be taken back is found out before the first one is. Tables that are `given_up`
+    stay as they are.
+    """
+    ways = [way for way in ways_back(tables, run_id, names) if way.table not in given_up]
+    if blocked := [way for way in ways if way.foreign is not None]:
+        raise TableError(_why_blocked(run_id, blocked))
+    # The taking back is no commit of the run: undoing it a second time must find nothing.
+    with tables.commits_of(undoing_of(run_id), fence=_no_fence):
+        for way in ways:
+            tables.restore(way.table, way.version)
+    return [way.table for way in ways]
+
+
+def _no_fence() -> None:
+    """A run that lost its lease may no longer write, but must still take back what it wrote."""
+
+
+def _why_blocked(run_id: str, blocked: Sequence[WayBack]) -> str:
+    first = blocked[0]
+    assert first.foreign is not None
+    names = " ".join(way.table.name for way in blocked)
+    return (
+        f"{', '.join(str(way.table) for way in blocked)} was changed by something else "
+        f"({first.foreign.operation}, version {first.foreign.version}) after the unfinished run "
+        f"{run_id} wrote to it, so that run cannot be undone without losing the change. Rebuild "
+        f"with `windrow run --full-refresh --select {names}`, or keep the rows as they are with "
+        f"`windrow unlock --abandon {names}`."
+    )
 
 
 def beginning_of(run_id: str) -> str:
     """What commits of a run carry that prepare it: they do not decide that it happened."""
     return f"begin-{run_id}"
+
+
+def undoing_of(run_id: str) -> str:
+    """What commits carry that take a run back."""
+    return f"undo-{run_id}"
 
 
 def is_maintenance(commit: Commit) -> bool:

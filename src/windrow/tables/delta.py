@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -69,11 +69,11 @@ class DeltaTables(SqlTables):
         ]
 
     @contextmanager
-    def commits_of(self, run_id: str) -> Iterator[None]:
+    def commits_of(self, run_id: str, fence: Callable[[], None] | None = None) -> Iterator[None]:
         # Before a merge Delta would compute and copy the changes, in case they differ the second
         # time it reads them. The engine hands in rows that are settled already.
         unchanging = self.setting("spark.databricks.delta.merge.materializeSource", "none")
-        with super().commits_of(run_id), unchanging:
+        with super().commits_of(run_id, fence), unchanging:
             yield
 
     def version(self, table: TableName) -> str | None:
@@ -103,7 +103,7 @@ class DeltaTables(SqlTables):
         if version is None:
             self.overwrite(table, self.read(table).limit(0))
             return
-        with refusals(table, "restore"):
+        with self.writing(table, "restore"):
             text = f"restore table {self.identifier(table)} to version as of"
             self.spark.sql(f"{text} {number(table, version)}")
 
@@ -118,7 +118,7 @@ class DeltaTables(SqlTables):
         )
         detail = self._detail(table)
         writer = retyped.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-        with refusals(table, "change the columns of"):
+        with self.writing(table, "change the columns of"):
             writer.partitionBy(*detail["partitionColumns"]).save(detail["location"])
 
     def drop(self, table: TableName) -> None:
@@ -134,7 +134,7 @@ class DeltaTables(SqlTables):
         if folder:
             shutil.rmtree(folder)
         elif self.place.catalog:
-            with refusals(table, "drop"):
+            with self.writing(table, "drop"):
                 self.spark.sql(f"drop table if exists {self.identifier(table)} purge")
         else:
             self.restore(table, None)
@@ -150,7 +150,7 @@ class DeltaTables(SqlTables):
         now = self.layout(table)
         if now == layout:
             return
-        with refusals(table, "change the layout of"):
+        with self.writing(table, "change the layout of"):
             if now.cluster_by:
                 # Delta insists on statistics of the columns it clusters by, also of former ones.
                 self.spark.sql(f"alter table {self.identifier(table)} cluster by none")
@@ -211,7 +211,7 @@ class DeltaTables(SqlTables):
 
     def compact(self, table: TableName) -> Compaction:
         before = self._detail(table)["numFiles"]
-        with refusals(table, "compact"):
+        with self.writing(table, "compact"):
             self.spark.sql(f"optimize {self.identifier(table)}").collect()
         return Compaction(before, self._detail(table)["numFiles"])
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from windrow.tables import Columns
 
 
-def settled(frame: DataFrame) -> DataFrame:
+def materialized(frame: DataFrame) -> DataFrame:
     """The frame's rows, computed now; what is built on them plans quickly and reads no table again.
 
     Unlike a cached frame it does not drag the plan that made it along, which for small runs costs

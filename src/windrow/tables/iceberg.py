@@ -97,7 +97,7 @@ class IcebergTables(SqlTables):
                 self.overwrite(table, old)
             return
         name = f"{sql.quoted(table.schema)}.{sql.quoted(table.name)}"
-        with refusals(table, "restore"):
+        with self.writing(table, "restore"):
             # rollback_to_snapshot would refuse a snapshot that an earlier restore had left behind.
             self.spark.sql(
                 f"call {sql.quoted(self.catalog)}.system.set_current_snapshot("
@@ -109,8 +109,8 @@ class IcebergTables(SqlTables):
         stored = self.read(table).schema
         alter = f"alter table {self.identifier(table)}"
         # First of all: a restore must know, even if this is killed half-way.
-        self.set_property(table, RETYPED, "true")
-        with refusals(table, "change the columns of"):
+        self.set_properties(table, {RETYPED: "true"})
+        with self.writing(table, "change the columns of"):
             for place, field in enumerate(stored.fields):
                 if field.name not in columns:
                     continue
@@ -123,7 +123,7 @@ class IcebergTables(SqlTables):
 
     def drop(self, table: TableName) -> None:
         """Remove the table and its files if it exists."""
-        with refusals(table, "drop"):
+        with self.writing(table, "drop"):
             self.spark.sql(f"drop table if exists {self.identifier(table)} purge")
 
     # --- upkeep of files -----------------------------------------------------------------------
@@ -140,7 +140,7 @@ class IcebergTables(SqlTables):
         if now == layout:
             return
         name = self.identifier(table)
-        with refusals(table, "change the layout of"):
+        with self.writing(table, "change the layout of"):
             for key in now.partition_by:
                 if key not in layout.partition_by:
                     self.spark.sql(f"alter table {name} drop partition field {keys_sql([key])}")
@@ -171,7 +171,7 @@ class IcebergTables(SqlTables):
     def _rewrite(self, table: TableName, layout: Layout, options: Mapping[str, str]) -> None:
         strategy = "sort" if layout.cluster_by else "binpack"
         pairs = ", ".join(f"{sql.literal(k)}, {sql.literal(v)}" for k, v in options.items())
-        with refusals(table, "rewrite"):
+        with self.writing(table, "rewrite"):
             self._call(
                 "rewrite_data_files", table, f"strategy => '{strategy}', options => map({pairs})"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,6 +81,16 @@ class Expiry:
     """True when the format stopped counting there."""
 
 
+@dataclass(frozen=True)
+class KeyNote:
+    """The columns that tell a table's rows apart, as the table was told."""
+
+    columns: tuple[str, ...] = ()
+    """Empty when it was not told."""
+    is_final: bool = True
+    """False: a run noted it that could still be undone then."""
+
+
 class Tables(Protocol):
     """The tables of one target.
 
@@ -123,12 +133,16 @@ class Tables(Protocol):
         """Create an empty table unless it exists; the columns' rules become their comments."""
         ...
 
-    def key(self, table: TableName) -> tuple[str, ...]:
-        """The columns that tell rows apart, as the table was told; empty when it was not."""
+    def key(self, table: TableName) -> KeyNote:
+        """The columns that tell the rows apart which the table has now."""
+        ...
+
+    def note_key(self, table: TableName, key: Sequence[str]) -> None:
+        """Note other columns, for as long as the commits of this run count."""
         ...
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
-        """Note in the table which columns tell its rows apart."""
+        """Note in the table, for good, which columns tell its rows apart."""
         ...
 
     def add_columns(self, table: TableName, columns: Columns) -> None:
@@ -206,6 +220,10 @@ class Tables(Protocol):
         ...
 
     @contextmanager
-    def commits_of(self, run_id: str) -> Iterator[None]:
-        """Commits made inside carry the run id, so that `history` can tell whose they are."""
+    def commits_of(self, run_id: str, fence: Callable[[], None] | None = None) -> Iterator[None]:
+        """Commits made inside carry the run id, so that `history` can tell whose they are.
+
+        `fence` is called before and after each of them, and raises when it must not be made;
+        without one, that of a block around this one holds.
+        """
         ...

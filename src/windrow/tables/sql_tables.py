@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from windrow.tables.seam import (
     Commit,
     Compaction,
     Expiry,
+    KeyNote,
     Layout,
     TableName,
 )
@@ -32,6 +33,11 @@ KEY = "windrow.key"
 """The table property that names the columns of the key, as hexadecimal digits.
 
 Spark hides properties that look like secrets or addresses, such as a column called page_url.
+"""
+NEW_KEY = "windrow.new-key"
+"""The same for a run that may be undone, whose id stands behind an @.
+
+Not every format takes properties back with the rows: it counts while a commit of the run does.
 """
 
 
@@ -46,6 +52,7 @@ class SqlTables(ABC):
     ) -> None:
         self.spark = spark
         self.place = Place.of(warehouse=warehouse, catalog=catalog)
+        self._fence: Callable[[], None] | None = None
 
     def folder(self, schema: str) -> Path | None:
         if is_remote() or not str(self.spark.conf.get("spark.master", "")).startswith("local"):
@@ -124,7 +131,7 @@ class SqlTables(ABC):
         layout = Layout(tuple(partition_by), tuple(cluster_by))
         properties = {KEY: _encoded(key)} if key else {}
         try:
-            with refusals(table, "create"):
+            with self.writing(table, "create"):
                 self.create_schema(table.schema)
                 for text in self.statements_to_create(table, columns, layout, properties):
                     self.spark.sql(text)
@@ -143,17 +150,26 @@ class SqlTables(ABC):
     def create_schema(self, schema: str) -> None:
         """Create the schema unless it exists."""
 
-    def key(self, table: TableName) -> tuple[str, ...]:
-        return _decoded(self.properties(table).get(KEY, ""))
+    def key(self, table: TableName) -> KeyNote:
+        properties = self.properties(table)
+        key, _, run_id = properties.get(NEW_KEY, "").partition("@")
+        if run_id and any(commit.run_id == run_id for commit in self.history(table)):
+            return KeyNote(_decoded(key), is_final=False)
+        return KeyNote(_decoded(properties.get(KEY, "")))
+
+    def note_key(self, table: TableName, key: Sequence[str]) -> None:
+        run_id = self.spark.conf.get(self.run_id_setting, "")
+        before = _encoded(self.key(table).columns)
+        self.set_properties(table, {KEY: before, NEW_KEY: f"{_encoded(key)}@{run_id}"})
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
-        self.set_property(table, KEY, _encoded(key))
+        self.set_properties(table, {KEY: _encoded(key), NEW_KEY: ""})
 
-    def set_property(self, table: TableName, name: str, value: str) -> None:
+    def set_properties(self, table: TableName, properties: Mapping[str, str]) -> None:
         """Note something in the table."""
-        with refusals(table, "alter"):
-            pair = f"{sql.literal(name)} = {sql.literal(value)}"
-            self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pair})")
+        pairs = ", ".join(f"{sql.literal(k)} = {sql.literal(v)}" for k, v in properties.items())
+        with self.writing(table, "alter"):
+            self.spark.sql(f"alter table {self.identifier(table)} set tblproperties ({pairs})")
 
     def properties(self, table: TableName) -> dict[str, str]:
         """The table's properties, ours and the format's."""
@@ -162,17 +178,17 @@ class SqlTables(ABC):
         return {row["key"]: row["value"] for row in rows}
 
     def add_columns(self, table: TableName, columns: Columns) -> None:
-        with refusals(table, "add columns to"):
+        with self.writing(table, "add columns to"):
             self.spark.sql(sql.add_columns(self.identifier(table), columns))
 
     def append(self, table: TableName, rows: DataFrame) -> None:
         shaped = self.shaped(table, rows)
-        with refusals(table, "append to"):
+        with self.writing(table, "append to"):
             shaped.writeTo(self.identifier(table)).append()
 
     def overwrite(self, table: TableName, rows: DataFrame) -> None:
         shaped = self.shaped(table, rows)
-        with refusals(table, "overwrite"):
+        with self.writing(table, "overwrite"):
             shaped.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
     def merge(
@@ -190,7 +206,7 @@ class SqlTables(ABC):
                 f"Could not merge into {table}: expected a key of columns {names}, got {list(key)}."
             )
         try:
-            with refusals(table, "merge into"), _view(changes) as source:
+            with self.writing(table, "merge into"), _view(changes) as source:
                 text = sql.merge(
                     self.identifier(table),
                     source,
@@ -207,9 +223,24 @@ class SqlTables(ABC):
             raise
 
     @contextmanager
-    def commits_of(self, run_id: str) -> Iterator[None]:
-        with self.setting(self.run_id_setting, run_id):
+    def commits_of(self, run_id: str, fence: Callable[[], None] | None = None) -> Iterator[None]:
+        outer, self._fence = self._fence, fence or self._fence
+        try:
+            with self.setting(self.run_id_setting, run_id):
+                yield
+        finally:
+            self._fence = outer
+
+    @contextmanager
+    def writing(self, table: TableName, doing: str) -> Iterator[None]:
+        """A commit is made inside: not beyond the fence, and refusals name the table."""
+        if self._fence is not None:
+            self._fence()
+        with refusals(table, doing):
             yield
+        # A process may have stood still inside: what it then wrote must be taken back.
+        if self._fence is not None:
+            self._fence()
 
     @contextmanager
     def setting(self, name: str, value: str) -> Iterator[None]:

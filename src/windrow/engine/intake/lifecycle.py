@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -112,14 +112,3 @@ def sessions_this_run(
 def is_over_long(settings: PackageSettings) -> Column:
     """True for a session row that reached its cap and takes in nothing more."""
     return F.col("end_tstamp") == plus_days(F.col("start_tstamp"), settings.max_session_days)
-
-
-def window_floor(limits: Limits, settings: PackageSettings) -> datetime:
-    """Where looking for new events really begins.
-
-    The look-back of an early run may reach before `start_date`; events from before it are not
-    ours, and taking them in would make the tables depend on how runs were cut.
-    """
-    if settings.compat:
-        return limits.lower
-    return max(limits.lower, datetime.combine(settings.start_date, time(), UTC))

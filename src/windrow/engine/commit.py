@@ -1,0 +1,137 @@
+"""How a run ends: its models' positions move, in one commit, and the ledger is told.
+
+That commit decides that the run happened. What comes after it can be made up for by the next run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from windrow.engine.holding import end, take_back
+from windrow.engine.intake import Intake
+from windrow.engine.model_run import ModelRun
+from windrow.engine.plan import Plan
+from windrow.engine.result import RunResult
+from windrow.engine.workspace import Workspace
+from windrow.models.model import Model
+from windrow.state import manifest
+from windrow.state.leases import Lease
+from windrow.state.limits import Limits, State
+from windrow.state.runs import Outcome
+from windrow.tables.days import DayRange, day_ranges
+
+
+def commit(
+    ws: Workspace, result: RunResult, lease: Lease, models: ModelRun, done: Sequence[Model]
+) -> RunResult:
+    """Make the run count: the models that are done move to where it came."""
+    plan = result.plan
+    reached = reached_by(models.intake, plan.limits, compat=ws.settings.compat)
+    moved = ws.hooks.positions(_advanced(ws, plan, done, reached))
+    result = replace(
+        result,
+        reached=reached,
+        moved=moved,
+        is_caught_up=not moved or _is_last(plan.limits),
+    )
+    manifest.commit(ws.spark, ws.tables, ws.manifest, moved)
+    for destination in models.new_keys:
+        ws.tables.set_key(destination.table, destination.key)
+    _record(ws, result, lease, written_days=_written_days(ws, models))
+    return result
+
+
+def reject(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
+    """Take back what the run wrote, as for one that was killed, and say which checks failed."""
+    take_back(ws, lease)
+    rejected = replace(result, outcome=Outcome.REJECTED, is_caught_up=False)
+    failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
+    _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
+    return rejected
+
+
+def reached_by(intake: Intake, limits: Limits, *, compat: bool) -> datetime | None:
+    """How far the models that succeeded have come.
+
+    A catch-up whose window ended where the leading models stand ends the catching up, even when
+    the newest event is no longer selected; the reference would go on for ever.
+    """
+    is_catching_up = limits.state in (State.NEW_MODEL, State.OUT_OF_SYNC)
+    if is_catching_up and limits.upper == limits.ceiling and not compat:
+        return limits.upper
+    return intake.reached
+
+
+def _advanced(
+    ws: Workspace, plan: Plan, models: Sequence[Model], reached: datetime | None
+) -> dict[str, datetime]:
+    """The manifest rows that move: every model to where the run came, a past window to nowhere.
+
+    A model made from another's stored table is never ahead of that table, or rows that come into
+    it later would be missed.
+    """
+    if plan.limits.state is State.RERUN:
+        return {}
+    after = dict(plan.manifest)
+    changed: dict[str, datetime] = {}
+    for member in models:
+        owners = [] if ws.settings.compat else [ws.model(name) for name in member.stored_parents]
+        known = [after.get(owner.full_name) for owner in owners if owner.tracked_names]
+        furthest = (
+            None if reached is None or None in known else min([reached, *filter(None, known)])
+        )
+        moved = manifest.advanced(plan.positions, member.tracked_names, furthest)
+        changed |= moved
+        after |= moved
+    return changed
+
+
+def _is_last(limits: Limits) -> bool:
+    """True when a run with these limits leaves nothing for another one at the same clock."""
+    return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
+
+
+def _written_days(ws: Workspace, models: ModelRun) -> dict[str, tuple[DayRange, ...]]:
+    """Table -> the days of the rows that went into it, where a table has days."""
+    started_on = day_ranges(models.intake.started_on)
+    return ({ws.lifecycle.name: started_on} if ws.foundation.has_sessions else {}) | {
+        ws.model(name).full_name: written.days
+        for name, written in models.written.items()
+        if written.days is not None
+    }
+
+
+def _record(
+    ws: Workspace,
+    result: RunResult,
+    lease: Lease,
+    *,
+    written_days: dict[str, tuple[DayRange, ...]] | None = None,
+    error: str | None = None,
+) -> None:
+    rerun = result.plan.rerun or (None, None)
+    end(
+        ws,
+        lease,
+        result.outcome,
+        reached=result.reached,
+        clock=result.plan.now,
+        models=result.models,
+        counts=result.counts or {},
+        table_versions=_versions(ws, result.plan.models),
+        settings_fingerprint=ws.fingerprint(),
+        options=ws.changed_options(),
+        rerun_from=rerun[0],
+        rerun_to=rerun[1],
+        written_days=written_days or {},
+        error=error,
+    )
+
+
+def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
+    """What the tables are at now that the run wrote, or made its rows from."""
+    read = [ws.model(name) for member in models for name in member.stored_parents]
+    tables = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
+    return ws.versions_of([*ws.protected, *tables])

@@ -1,0 +1,40 @@
+"""The events that a package reads, after making sure that they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from windrow.atomic.source import Source, check_columns, check_readable, open_source
+from windrow.engine.workspace import Workspace
+from windrow.models.model import Model
+
+
+def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
+    """The events, after reading one of them: what a run must know before it writes anything."""
+    source = checked_source(ws, models)
+    check_readable(source)
+    return source
+
+
+def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
+    """The events, after making sure that every column the models need is there."""
+    foundation = ws.foundation
+    source = open_source(
+        ws.spark,
+        ws.events,
+        time_column=ws.settings.session_timestamp,
+        reshape=foundation.reshapes,
+    )
+    source = source.with_nulls(foundation.may_lack)
+    needed = dict.fromkeys(
+        (*foundation.columns(ws.settings), *foundation.reads), "every run needs it"
+    )
+    made = foundation.made
+    for member in models:
+        for column in member.event_columns_for(ws.settings_of(member)) or ():
+            if column not in made:
+                needed.setdefault(column, f"model '{member.name}' needs it")
+    for column in set(needed) & set(ws.options_of_columns):
+        needed[column] = f"{ws.options_of_columns[column]} asks for it"
+    check_columns(source, needed)
+    return source

@@ -1,0 +1,202 @@
+"""Holding a package: everything that writes its tables looks, settles what was left, then holds.
+
+    seen = settle(ws, listener)                     another run stops us, a killed one is undone
+    ... decide what to do from what was seen ...
+    with held(ws, run_id, intent, seen) as lease:   nobody else has come in between
+        ... write ...
+
+The lease comes before the first write, of a recovery too: it is taken over from the killed run, so
+that of two starters one undoes it. Whatever stops the block half-way is undone there and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from windrow.engine.steps import Listener, Step
+from windrow.engine.workspace import Workspace
+from windrow.errors import LockedError, TableError, first_line
+from windrow.state import manifest
+from windrow.state.leases import Intent, Kind, Lease
+from windrow.state.runs import Outcome, RunRecord
+from windrow.state.undo import has_committed, undo, undoing_of
+from windrow.tables import TableName
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What windrow remembers of a package, read once before anything is decided."""
+
+    positions: dict[str, datetime]
+    """Model -> the greatest collector time it has consumed: every row of the manifest."""
+    last_lease: Lease | None
+    """The lease as it was taken last: as long as it is, nothing else has changed either."""
+    unfinished: Lease | None = None
+    """The same, while its run is not in the ledger: it goes on, or was killed."""
+    undone: tuple[str, ...] = ()
+    """Runs that had been killed and were undone first."""
+
+
+def look(ws: Workspace) -> Seen:
+    """Read the package's state; writes nothing."""
+    lease = ws.leases.last(ws.lease_name)
+    is_free = lease is None or not lease.run_id or ws.runs.has_ended(lease.package, lease.run_id)
+    return Seen(
+        positions=manifest.positions(ws.tables, ws.manifest),
+        last_lease=lease,
+        unfinished=None if is_free else lease,
+    )
+
+
+def settle(
+    ws: Workspace,
+    listener: Listener,
+    *,
+    force: bool = False,
+    given_up: Collection[TableName] = (),
+) -> Seen:
+    """The package's state, after stopping at another run and undoing one that was killed.
+
+    With `force`, a run counts as killed even if it seems alive. Tables that are `given_up` are
+    not taken back.
+    """
+    seen = look(ws)
+    if seen.unfinished is None:
+        return seen
+    if not force:
+        refuse_if_held(ws, seen)
+    undone = _recover(ws, seen.unfinished, listener, given_up)
+    after = look(ws)
+    return Seen(after.positions, after.last_lease, after.unfinished, undone)
+
+
+def refuse_if_held(ws: Workspace, seen: Seen) -> None:
+    """Stop if another run holds the package."""
+    lease = seen.unfinished
+    if lease is not None and ws.leases.is_held(lease):
+        raise LockedError(
+            f"Package '{lease.package}' is being run by {lease.holder} since "
+            f"{lease.started_at:%Y-%m-%d %H:%M:%S} UTC (run {lease.run_id}). Wait for it to "
+            f"finish; if it is dead, its lease ends at {lease.lease_until:%H:%M:%S} UTC, or "
+            f"`windrow unlock` ends it now."
+        )
+
+
+@contextmanager
+def held(ws: Workspace, run_id: str, intent: Intent, seen: Seen) -> Iterator[Lease]:
+    """Hold the package while the block runs; commits made inside carry the run's id."""
+    minutes = ws.settings.lease_minutes
+    ws.leases.prepare()
+    ws.runs.prepare()
+    lease = ws.leases.take(ws.lease_name, run_id, intent, minutes, after=seen.last_lease)
+    with ws.leases.kept(lease, minutes) as fence, ws.tables.commits_of(run_id, fence):
+        try:
+            yield lease
+        except BaseException as error:
+            _end_half_way(ws, lease, error)
+            raise
+
+
+def _end_half_way(ws: Workspace, lease: Lease, error: BaseException) -> None:
+    """Whatever stopped the block, Ctrl-C too: leave the tables as they were found."""
+    reason = f"{type(error).__name__}: {first_line(error)}"
+    if not ws.leases.is_ours(lease):
+        # Whoever has the lease now has taken back what it saw of ours; the rest is ours to undo.
+        take_back(ws, lease)
+    elif lease.intent.kind is Kind.MAINTAIN:
+        end(ws, lease, Outcome.STOPPED, error=reason, kept_since=lease.intent.kept_since)
+    elif lease.intent.kind is Kind.ROLLBACK:
+        # Half of it is done: whoever comes next finishes it.
+        ws.leases.release(lease)
+    elif not has_committed(ws.tables, ws.manifest, lease.run_id):
+        take_back(ws, lease)
+        end(ws, lease, Outcome.UNDONE, error=reason)
+
+
+def _recover(
+    ws: Workspace, killed: Lease, listener: Listener, given_up: Collection[TableName]
+) -> tuple[str, ...]:
+    """Bring a killed run to an end: taken back, or finished where it was past the point."""
+    minutes = ws.settings.lease_minutes
+    ws.leases.prepare()
+    ours = ws.leases.take_over(killed, minutes)
+    with ws.leases.kept(ours, minutes), ws.tables.commits_of(undoing_of(killed.run_id)):
+        return _bring_to_an_end(ws, ours, listener, given_up)
+
+
+def _bring_to_an_end(
+    ws: Workspace, killed: Lease, listener: Listener, given_up: Collection[TableName]
+) -> tuple[str, ...]:
+    said_nothing = "The process ended before it could say so."
+    intent = killed.intent
+    if intent.kind is Kind.ROLLBACK:
+        restore(ws, intent, given_up)
+        listener(
+            Step("recovery", "done", detail=f"finished the rollback of {intent.goes_back_before}")
+        )
+        end(ws, killed, Outcome.ROLLED_BACK, error=f"Back to before run {intent.goes_back_before}.")
+        return ()
+    if intent.kind is Kind.MAINTAIN:
+        # It changed no rows, so there is nothing to take back.
+        kept_since = intent.kept_since
+        end(ws, killed, Outcome.STOPPED, error=said_nothing, kept_since=kept_since)
+        return ()
+    if has_committed(ws.tables, ws.manifest, killed.run_id):
+        # Nobody has written since: what the tables are at now is what the run left.
+        versions = ws.versions_of([*ws.protected, *map(ws.table, ws.stored_models)])
+        end(ws, killed, Outcome.SUCCEEDED, error=said_nothing, table_versions=versions)
+        return ()
+    tables = take_back(ws, killed, given_up)
+    listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))
+    text = f"Killed; taken back: {', '.join(map(str, tables)) or 'nothing'}"
+    if given_up:
+        text += f"; given up: {', '.join(map(str, given_up))}"
+    end(ws, killed, Outcome.UNDONE, error=text)
+    return (killed.run_id,)
+
+
+def take_back(ws: Workspace, lease: Lease, given_up: Collection[TableName] = ()) -> list[TableName]:
+    """Undo what a run wrote, also into tables of models that are gone by now."""
+    intended = [TableName(ws.schemas.derived, name) for name in lease.intent.models]
+    tables = dict.fromkeys([*ws.written_tables(ws.models), *intended, ws.manifest])
+    return undo(ws.tables, lease.run_id, list(tables), given_up=given_up)
+
+
+def restore(ws: Workspace, intent: Intent, given_up: Collection[TableName] = ()) -> None:
+    """Take tables back to the versions that a rollback intends; can be done twice."""
+    for name, version in intent.restores.items():
+        schema, _, table = name.partition(".")
+        found = TableName(schema, table)
+        if found in given_up:
+            continue
+        if not ws.tables.exists(found):
+            raise TableError(
+                f"{found} is not there any more, so the rollback before run "
+                f"{intent.goes_back_before} cannot be finished. Give it up for this table with "
+                f"`windrow unlock --abandon {table}`."
+            )
+        ws.tables.restore(found, version)
+
+
+def end(ws: Workspace, lease: Lease, outcome: Outcome, **known: Any) -> None:
+    """Add to the ledger how whoever held the lease ended, which frees it."""
+    intent = lease.intent
+    ws.runs.add(
+        RunRecord(
+            run_id=lease.run_id,
+            package=lease.package,
+            outcome=outcome,
+            started_at=lease.started_at,
+            finished_at=datetime.now(UTC),
+            **{
+                "state": intent.state,
+                "lower_limit": intent.lower_limit,
+                "upper_limit": intent.upper_limit,
+                **known,
+            },
+        )
+    )

@@ -1,0 +1,101 @@
+"""The sessions that a window touches."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from windrow.atomic.source import Source
+from windrow.columns.timestamps import from_micros, literal, micros
+from windrow.engine.intake import lifecycle, session_events
+from windrow.engine.intake.values import Sessions
+from windrow.engine.workspace import Workspace
+from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
+from windrow.state.limits import Limits, State
+from windrow.tables.frames import materialized
+
+
+def find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
+    settings = ws.settings
+    known = ws.known_sessions()
+    is_replay = limits.state is not State.RERUN and _is_replay(known, limits)
+    read, taken = Observation(), Observation()
+    if is_replay:
+        new = known.limit(0).drop("start_tstamp_date")
+    else:
+        usable = _usable_events(ws, source, limits, read).observe(
+            taken, micros(F.max("tstamp")).alias("reached")
+        )
+        new = lifecycle.sessions_with_new_events(usable, settings)
+
+    earlier = lifecycle.earlier_rows(known, limits, settings)
+    continued = materialized(lifecycle.continued(new, earlier, ws.foundation, settings))
+    this_runs = materialized(lifecycle.sessions_this_run(continued, known, limits, settings))
+    begun = continued.agg(
+        F.count(F.lit(1)),
+        F.collect_set("start_tstamp_date"),
+        F.count_if(lifecycle.is_over_long(settings)),
+    ).collect()[0]
+    counts = {"sessions_with_new_events": begun[0]}
+    if not ws.foundation.has_quarantine:
+        counts["capped"] = begun[2]
+    lives = this_runs.agg(
+        F.count(F.lit(1)),
+        micros(F.min("start_tstamp")),
+        micros(F.max("end_tstamp")),
+        F.collect_set(F.to_date("start_tstamp")),
+    ).collect()[0]
+    counts["sessions"] = lives[0]
+    if not is_replay:
+        counts |= {f"window_{name}": value for name, value in read.get.items()}
+    return Sessions(
+        this_run=this_runs,
+        continued=continued,
+        first=from_micros(lives[1]),
+        last=from_micros(lives[2]),
+        days=tuple(lives[3]),
+        reached=None if is_replay else from_micros(taken.get["reached"]),
+        started_on=tuple(begun[1]),
+        counts=counts,
+    )
+
+
+def _usable_events(ws: Workspace, source: Source, limits: Limits, read: Observation) -> DataFrame:
+    """The window's usable events of sessions that are not quarantined; the others are counted."""
+    settings, foundation = ws.settings, ws.foundation
+    window = session_events.scan(
+        source, foundation, limits.lower, limits.upper, foundation.columns(settings)
+    )
+    in_session = F.col(foundation.session).isNotNull()
+    reasons = {
+        "without_session": ~in_session,
+        "too_late": in_session & ~F.coalesce(is_on_time(settings), F.lit(False)),
+        "other_app": in_session & ~F.coalesce(is_of_app(settings), F.lit(False)),
+    }
+    if foundation.platforms:
+        reasons["other_platform"] = in_session & ~F.coalesce(
+            foundation.is_of_platform(), F.lit(False)
+        )
+    counted = window.observe(
+        read,
+        F.count(F.lit(1)).alias("events"),
+        *(F.count_if(is_so).alias(reason) for reason, is_so in reasons.items()),
+    )
+    usable = counted.where(foundation.is_usable(settings)).select(
+        F.col(foundation.session).alias(SESSION_ID),
+        F.col(foundation.user).alias(USER_ID),
+        "event_id",
+        F.col(settings.session_timestamp).alias("tstamp"),
+    )
+    quarantined = ws.quarantined_sessions()
+    if quarantined is None:
+        return usable
+    return usable.join(quarantined, SESSION_ID, how="left_anti")
+
+
+def _is_replay(known: DataFrame, limits: Limits) -> bool:
+    """True when sessions beyond the window are known: all of the window was seen before."""
+    later = (F.col("start_tstamp_date") >= F.lit(limits.upper.date())) & (
+        F.col("start_tstamp") >= literal(limits.upper)
+    )
+    return not known.where(later).limit(1).isEmpty()

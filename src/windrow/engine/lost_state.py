@@ -1,0 +1,55 @@
+"""State that cannot be right: a run over it would leave rows out in silence, so it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+from windrow.engine.workspace import Workspace
+from windrow.errors import RefusedError
+from windrow.models.model import Model
+
+
+def refuse_lost_state(
+    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime], now: datetime
+) -> None:
+    """Stop where the manifest says more than the clock or the tables can bear out."""
+    known = {name: positions[name] for m in models for name in m.tracked_names if name in positions}
+    if not known:
+        return
+    _refuse_future(ws, known, now)
+    if ws.foundation.has_sessions and not ws.tables.exists(ws.lifecycle):
+        raise RefusedError(
+            f"{ws.lifecycle} is not there, but {ws.manifest} says that events were consumed: a run "
+            "would take every session for a new one. Restore the table, set schemas.manifest back "
+            "if it was renamed, or begin anew with --full-refresh."
+        )
+    _refuse_vanished(ws, [m for m in models if m.kind == "incremental" and m.full_name in known])
+
+
+def _refuse_future(ws: Workspace, known: Mapping[str, datetime], now: datetime) -> None:
+    model, furthest = max(known.items(), key=lambda pair: pair[1])
+    if furthest - timedelta(hours=ws.settings.lookback_window_hours) > now:
+        raise RefusedError(
+            f"{ws.manifest} says that '{model}' has consumed events until "
+            f"{furthest:%Y-%m-%d %H:%M:%S}, but the clock says {now:%Y-%m-%d %H:%M:%S}. If the "
+            "manifest was edited, put the position back, or take the model out of it with "
+            "models_to_remove; if the clock is wrong, or --now too early, mend that."
+        )
+
+
+def _refuse_vanished(ws: Workspace, models: Sequence[Model]) -> None:
+    tables = [ws.table(member) for member in models]
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        is_there = pool.map(ws.tables.exists, tables)
+    vanished = [member for member, there in zip(models, is_there, strict=True) if not there]
+    if not vanished:
+        return
+    names = " ".join(member.name for member in vanished)
+    listed = ", ".join(f"{ws.table(member)} of '{member.name}'" for member in vanished)
+    raise RefusedError(
+        f"The manifest says that rows were made that are not there: {listed}. A run would make "
+        f"only the newest of them again. Rebuild with `--full-refresh --select {names}`, restore "
+        "what was dropped, or set schemas.derived back if it was renamed."
+    )

@@ -1,0 +1,40 @@
+"""What a run did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from windrow.engine.plan import Plan
+from windrow.models.checks import CheckResult
+from windrow.state.runs import ModelOutcome, Outcome
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run did."""
+
+    run_id: str | None
+    plan: Plan
+    outcome: Outcome
+    models: tuple[ModelOutcome, ...] = ()
+    counts: dict[str, int] | None = None
+    reached: datetime | None = None
+    """The greatest collector time consumed."""
+    moved: dict[str, datetime] = field(default_factory=dict)
+    """The manifest rows that moved, and where to."""
+    is_caught_up: bool = True
+    """False when another run at the same clock would find more to do."""
+    seconds: float = 0.0
+    undone: tuple[str, ...] = ()
+    """Runs that had been killed and were undone first."""
+    catch_up: RunResult | None = None
+    """What was done, beside this run, for models that lag behind the others."""
+    checks: tuple[CheckResult, ...] = ()
+    """What came of the checks; none when none were asked for."""
+
+    @property
+    def has_failed(self) -> bool:
+        """True when a model failed, or a check that stopped the run, here or in the catch-up."""
+        is_bad = self.outcome in (Outcome.FAILED, Outcome.REJECTED)
+        return is_bad or (self.catch_up is not None and self.catch_up.has_failed)

@@ -1,0 +1,222 @@
+"""The run ledger: how every run ended."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import cast
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.state.records import frame_of_record, prepare_table, records_in, stored_as
+from windrow.tables import TableName, Tables
+from windrow.tables.days import DayRange
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    """A model did; the others went on."""
+    REJECTED = "rejected"
+    """A check did; nothing was kept."""
+    NOTHING_TO_DO = "nothing_to_do"
+    """It read nothing and wrote nothing, so the ledger does not have it."""
+    UNDONE = "undone"
+    """It was stopped or killed, and what it wrote was taken back."""
+    ROLLED_BACK = "rolled_back"
+    """Not a run of models: earlier runs were taken back."""
+    MAINTAINED = "maintained"
+    """Not a run of models: the tables' files were looked after."""
+    STOPPED = "stopped"
+    """An upkeep that did not come to its end."""
+
+    @property
+    def is_kept(self) -> bool:
+        """True when the run's rows are in the tables."""
+        return self in (Outcome.SUCCEEDED, Outcome.FAILED)
+
+
+class ModelFate(StrEnum):
+    """How a model fared in a run."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """It reads one that failed."""
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """How one model fared in a run."""
+
+    name: str
+    outcome: ModelFate
+    rows: int | None = None
+    seconds: float = 0.0
+    error: str | None = None
+
+
+def _model_outcomes(found: Sequence[Sequence[object]]) -> tuple[ModelOutcome, ...]:
+    return tuple(
+        ModelOutcome(str(name), ModelFate(str(fate)), *rest)  # type: ignore[arg-type]  # a struct
+        for name, fate, *rest in found
+    )
+
+
+def _days_by_table(
+    found: Mapping[str, Sequence[tuple[date, date]]],
+) -> dict[str, tuple[DayRange, ...]]:
+    return {
+        table: tuple(DayRange(first, last) for first, last in ranges)
+        for table, ranges in found.items()
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """One finished run, as the ledger keeps it. Each field is a column of `windrow_runs`."""
+
+    run_id: str = stored_as("string", "Id of the run.")
+    package: str = stored_as("string", "Package that was run.")
+    outcome: Outcome = stored_as(
+        "string",
+        "How it ended: `succeeded`, `failed` (a model did), `rejected` (a check did), `undone`, "
+        "`rolled_back`, `maintained`, or `stopped` (an upkeep).",
+        read=Outcome,
+    )
+    state: str | None = stored_as(
+        "string",
+        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`.",
+        default=None,
+    )
+    lower_limit: datetime | None = stored_as(
+        "timestamp", "Begin of the window of collector time.", default=None
+    )
+    upper_limit: datetime | None = stored_as(
+        "timestamp", "End of the window of collector time.", default=None
+    )
+    reached: datetime | None = stored_as(
+        "timestamp", "Greatest collector time that was consumed.", default=None
+    )
+    clock: datetime | None = stored_as(
+        "timestamp", "The run's clock, which `--now` can set; null if it was killed.", default=None
+    )
+    started_at: datetime = stored_as("timestamp", "When the run began, by the wall clock.")
+    finished_at: datetime = stored_as(
+        "timestamp", "When the run was recorded as ended, by the wall clock."
+    )
+    models: tuple[ModelOutcome, ...] = stored_as(
+        "array<struct<name:string,outcome:string,rows:bigint,seconds:double,error:string>>",
+        "How each model fared: rows, seconds, and why it failed or was skipped.",
+        default=(),
+        read=_model_outcomes,
+    )
+    counts: dict[str, int] = stored_as(
+        "map<string,bigint>",
+        "What was counted on the way, such as `events`.",
+        default_factory=dict,
+        read=dict,
+    )
+    table_versions: dict[str, str] = stored_as(
+        "map<string,string>",
+        "Table -> the version that it was at after the run.",
+        default_factory=dict,
+        read=dict,
+    )
+    settings_fingerprint: str | None = stored_as(
+        "string", "Digest of the options that decide what the tables hold.", default=None
+    )
+    error: str | None = stored_as(
+        "string", "Why the run did not come to its own end; null if it did.", default=None
+    )
+    rerun_from: datetime | None = stored_as(
+        "timestamp", "Begin of the past window that was asked for, if one was.", default=None
+    )
+    rerun_to: datetime | None = stored_as(
+        "timestamp", "End of the past window that was asked for, if one was.", default=None
+    )
+    written_days: dict[str, tuple[DayRange, ...]] = stored_as(
+        "map<string,array<struct<first:date,last:date>>>",
+        "Table -> the days on which the rows that the run wrote lie.",
+        default_factory=dict,
+        read=_days_by_table,
+    )
+    kept_since: datetime | None = stored_as(
+        "timestamp",
+        "Set by an upkeep that deleted: versions before this moment are gone.",
+        default=None,
+    )
+    options: dict[str, str] = stored_as(
+        "map<string,string>",
+        "The options that decide what the tables hold, where they are not the default, as JSON.",
+        default_factory=dict,
+        read=dict,
+    )
+
+
+class Runs:
+    """The ledger of one target."""
+
+    def __init__(self, spark: SparkSession, tables: Tables, schema: str) -> None:
+        self._spark = spark
+        self._tables = tables
+        self.table = TableName(schema, "windrow_runs")
+
+    def prepare(self) -> None:
+        """Make the table unless it exists."""
+        prepare_table(self._tables, self.table, RunRecord, partition_by=("package",))
+
+    def last(self, package: str, count: int) -> list[RunRecord]:
+        """The newest finished runs, newest first."""
+        rows = self._of(package)
+        return [] if rows is None else _newest(rows, count)
+
+    def last_kept(self, package: str) -> RunRecord | None:
+        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
+        rows = self._of(package)
+        if rows is None:
+            return None
+        kept = [outcome.value for outcome in Outcome if outcome.is_kept]
+        return next(iter(_newest(rows.where(F.col("outcome").isin(*kept)), 1)), None)
+
+    def has_ended(self, package: str, run_id: str) -> bool:
+        """True when the ledger has the run."""
+        rows = self._of(package)
+        return rows is not None and not rows.where(F.col("run_id") == run_id).isEmpty()
+
+    def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
+        """What a table was at when a model last succeeded; None when no run says so."""
+        rows = self._of(package)
+        if rows is None:
+            return None
+        succeeded = F.exists(
+            "models",
+            lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
+        )
+        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
+        return cast("str | None", rows.where(succeeded).select(versions).collect()[0][0])
+
+    def add(self, record: RunRecord) -> None:
+        """Add an ended run, which also frees its lease."""
+        self._tables.append(self.table, frame_of_record(self._spark, record))
+
+    def _of(self, package: str) -> DataFrame | None:
+        if not self._tables.exists(self.table):
+            return None
+        return self._tables.read(self.table).where(F.col("package") == package)
+
+
+def new_run_id(now: datetime) -> str:
+    """An id that sorts by time and is unique."""
+    return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
+    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+    return records_in(newest, RunRecord)
