@@ -20,7 +20,7 @@ from windrow.engine.events import readable_source
 from windrow.engine.holding import Seen, held, settle
 from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
-from windrow.engine.model_run import ModelRun, event_columns, start_models, write_scratch
+from windrow.engine.model_run import ModelRun, event_columns, write_scratch
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import Plan, caught_up_to, chosen_models, next_plan
 from windrow.engine.privileges import refuse_unwritable
@@ -137,7 +137,7 @@ def process(
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
     intake = _take_in(ws, plan, source, listener)
-    models = start_models(ws, intake, plan.limits, plan.positions, plan.now)
+    models = ModelRun(ws, intake, plan.limits, plan.positions, plan.now)
     try:
         outcomes, recorded = run_models(
             models,

@@ -34,7 +34,7 @@ def run_models(
     What reads a failed model is skipped, the others go on. The listener is called from this thread
     only.
     """
-    models.remember_versions(chosen)
+    models.inputs.remember_versions(chosen)
     by_name = {member.name: member for member in chosen}
     reads = {member.name: member.parents & set(by_name) for member in chosen}
     order = graphlib.TopologicalSorter(reads)

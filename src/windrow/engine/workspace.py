@@ -212,6 +212,11 @@ class Workspace:
         """A model by its own name."""
         return next(member for member in self.models if member.name == name)
 
+    @property
+    def sessions_model(self) -> Model | None:
+        """The model that has a row per session; None where the package has none, or it is off."""
+        return next((m for m in self.models if m.name == self.package.sessions), None)
+
     def model_of_table(self, table: str) -> Model | None:
         """The model that makes a table of this name, with or without its schema."""
         name = table.rpartition(".")[2]

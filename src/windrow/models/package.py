@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from windrow.config import ModelSettings
+from windrow.config import ModelSettings, ReferenceLists
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 
@@ -28,6 +28,8 @@ class Package:
     """The model that has a row per session, from which rows about users are made; None: none."""
     own_sessions_table: Callable[[Any], str | None] = lambda settings: None
     """A table of the project's own that is read instead of that model's, under given settings."""
+    reference_lists: Callable[[Any], ReferenceLists] = lambda settings: ReferenceLists()
+    """The project's own lists of countries, languages and sources, under given settings."""
     has_prefixed_tables: bool = True
     """False: the names of its models are those of their tables."""
     stands_on: str | None = None

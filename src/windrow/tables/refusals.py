@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyspark.errors import PySparkException
 
 from windrow.errors import TableError
-from windrow.tables.seam import ConflictError, TableName
+from windrow.tables.seam import ConflictError, GoneVersionError, TableName
 
 REFUSALS: tuple[type[Exception], ...] = (PySparkException,)
 try:
@@ -32,6 +32,9 @@ CONFLICTS = (
     "found new delete",
 )
 
+GONE = ("DELTA_VERSION_NOT_FOUND", "Cannot find snapshot with ID", "Cannot find a snapshot")
+"""Parts of the formats' messages when a version is asked for that was cleaned up."""
+
 MISSING = {"DELTA_MISSING_DELTA_TABLE", "PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}
 
 
@@ -50,6 +53,8 @@ def refusals(table: TableName, doing: str) -> Iterator[None]:
                 f"Could not {doing} {table}: another writer changed it at the same time "
                 f"({reason_of(error)}). Nothing was written; try again."
             ) from error
+        if any(part in str(error) for part in GONE):
+            raise GoneVersionError(f"Could not {doing} {table}: {reason_of(error)}") from error
         raise TableError(f"Could not {doing} {table}: {reason_of(error)}") from error
 
 

@@ -27,6 +27,10 @@ class ConflictError(TableError):
     """Another writer changed the table at the same time; nothing was written, so try again."""
 
 
+class GoneVersionError(TableError):
+    """A version of a table has been cleaned up, so it cannot be read any more."""
+
+
 @dataclass(frozen=True, order=True)
 class TableName:
     """A table by schema and name, before a target gives it a place."""

@@ -64,6 +64,7 @@ MOBILE = Package(
     },
     foundation=_foundation,
     sessions="sessions",
+    own_sessions_table=lambda settings: settings.sessions_table,
     options_of_columns={
         **{entity.name: option for option, (entity, _) in CONTEXTS.items()},
         APPLICATION_ERROR.name: "enable_app_errors_module",

@@ -73,6 +73,8 @@ WEB = Package(
     },
     foundation=_foundation,
     sessions="sessions",
+    own_sessions_table=lambda settings: settings.sessions_table,
+    reference_lists=lambda settings: settings.reference,
     options_of_columns={
         **{entity.name: option for option, entity in ENRICHMENTS.items()},
         CONSENT_PREFERENCES.name: "enable_consent",

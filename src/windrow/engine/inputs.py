@@ -1,0 +1,209 @@
+"""What a model's parameters stand for: this run's events, stored tables, other models' rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow.columns.timestamps import from_micros, micros
+from windrow.engine.intake import Intake
+from windrow.engine.replaced_rows import ReplacedRows
+from windrow.engine.upsert import on_days_of
+from windrow.engine.workspace import Workspace
+from windrow.errors import RunFailedError
+from windrow.models.foundation import SESSION_ID
+from windrow.models.model import UNDECLARED, Model, Stored
+from windrow.reference.frames import ReferenceFrames
+from windrow.state.limits import Limits
+from windrow.tables import GoneVersionError
+from windrow.tables.days import day_ranges
+from windrow.tables.frames import frame_of, materialized
+
+
+@dataclass
+class Inputs:
+    """The inputs that the models of one run can ask for."""
+
+    ws: Workspace
+    intake: Intake
+    limits: Limits
+    positions: dict[str, datetime]
+    now: datetime
+    reference: ReferenceFrames
+    replaced: ReplacedRows
+    rows_of: Callable[[Model], DataFrame]
+    """A model's rows of this run, computed once."""
+    versions_before: dict[str, str | None] = field(default_factory=dict)
+    """Model -> what its table was at when the run began, where some model wants to know."""
+    users_of_readers: dict[str, DataFrame] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def of(self, member: Model) -> dict[str, Any]:
+        """Parameter -> what stands for it."""
+        return {name: self.get(member, source) for name, source in member.inputs.items()}
+
+    def get(self, member: Model, source: Stored | str) -> Any:
+        """One input of a model."""
+        if isinstance(source, Stored):
+            return self._stored(member, source)
+        match source:
+            case "events":
+                return self.intake.events
+            case "sessions_this_run":
+                return self.ws.foundation.as_recorded(self.intake.sessions)
+            case "sessions_of_users":
+                return self._sessions_of_users(member)
+            case "nearby":
+                return self._nearby(member)
+            case "users_touched":
+                return self.users_touched(member)
+            case "settings":
+                return self.ws.settings_of(member)
+            case "now":
+                return self.now
+            case "until":
+                return max(
+                    self.limits.upper, self.positions.get(member.full_name, self.limits.upper)
+                )
+            case "hooks":
+                return self.ws.hooks
+            case "reference":
+                return self.reference
+            case "gathered":
+                return self.replaced.gathered(member)
+            case _:
+                return self.rows_of(self.ws.model(source))
+
+    def remember_versions(self, models: Sequence[Model]) -> None:
+        """Note what tables are at that a model wants to see as they were before this run."""
+        readers = [*models, *(m.amend for m in models if m.amend is not None)]
+        wanted = {
+            source.model
+            for reader in readers
+            for source in reader.inputs.values()
+            if isinstance(source, Stored) and source.before_this_run
+        }
+        if any({"users_touched", "sessions_of_users"} & set(m.inputs.values()) for m in readers):
+            wanted |= {it.name for it in self.ws.models if it is self.ws.sessions_model}
+        for name in wanted:
+            table = self.ws.table(self.ws.model(name))
+            self.versions_before[name] = self.ws.tables.version(table)
+
+    # --- stored tables -----------------------------------------------------------------------
+
+    def _stored(self, reader: Model, source: Stored) -> DataFrame:
+        owner = self.ws.model(source.model)
+        rows = self._whole_table(reader, owner)
+        if source.before_this_run:
+            before = self.versions_before.get(owner.name)
+            if before is None or self._lags(reader, owner):
+                # What the reader last saw is not known: to it, all of this run's rows are news.
+                return rows.limit(0)
+            rows = self.ws.tables.read(self.ws.table(owner), version=before)
+        if source.near or source.of_sessions:
+            rows = on_days_of(rows, self.ws.destination(owner), self.replaced.search(owner))
+        if source.of_sessions:
+            rows = rows.join(self._session_ids(), self.ws.foundation.session, how="left_semi")
+        return rows
+
+    def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
+        """All stored rows of a model; none when its table does not exist yet."""
+        table = self.ws.table(owner)
+        if self.ws.tables.exists(table):
+            return self.ws.tables.read(table)
+        columns = owner.columns_for(self.ws.settings_of(owner))
+        if columns is None:
+            raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
+        declared = {name: kind for name, kind in columns.items() if kind != UNDECLARED}
+        return frame_of(self.ws.spark, [], declared)
+
+    def _lags(self, reader: Model, owner: Model) -> bool:
+        return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
+
+    def _nearby(self, member: Model) -> DataFrame:
+        """Stored rows of the model itself, of other sessions, on days near this run's."""
+        rows = self._whole_table(member, member)
+        near = on_days_of(rows, self.ws.destination(member), self.replaced.search(member))
+        return near.join(self._session_ids(), self.ws.foundation.session, how="left_anti")
+
+    # --- users -------------------------------------------------------------------------------
+
+    def _sessions_of_users(self, reader: Model) -> DataFrame:
+        """Every stored session of the users that this run touches, however old."""
+        own_table = self.ws.package.own_sessions_table(self.ws.settings)
+        owner = self.ws.model_of_table(own_table) if own_table else self.ws.sessions_model
+        if owner is None:
+            stored = self.ws.spark.read.table(str(own_table))
+        else:
+            stored = self._whole_table(reader, owner)
+            stored = self._since_first_visit(reader, owner, stored)
+        return stored.join(self.users_touched(reader), self.ws.foundation.user, how="left_semi")
+
+    def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
+        """The stored sessions since the first visit of any touched user: a bound that prunes files.
+
+        Only to be had while users have seen all that sessions have.
+        """
+        table = self.ws.table(reader)
+        if (
+            self._lags(reader, sessions)
+            or not self.ws.tables.exists(table)
+            or "start_tstamp_date" not in stored.columns
+        ):
+            return stored
+        user = self.ws.foundation.user
+        known = self.ws.tables.read(table).select(user, "start_tstamp")
+        visits = known.join(self.users_touched(reader), user, how="left_semi")
+        first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
+        days = [*self.intake.days, *([first.date()] if first else [])]
+        if not days:
+            return stored
+        since = day_ranges(days, before=1)[0].first
+        return stored.where(
+            (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
+        )
+
+    def users_touched(self, member: Model) -> DataFrame:
+        """Users of this run's sessions, and users who had one of these sessions until now.
+
+        The lifecycle says whose a session was when sessions were last processed. A model that did
+        not run then, or failed, knows an older answer: that of the sessions it was made from.
+        """
+        with self.lock:
+            if member.name not in self.users_of_readers:
+                self.users_of_readers[member.name] = self._find_users(member)
+            return self.users_of_readers[member.name]
+
+    def _find_users(self, member: Model) -> DataFrame:
+        users, before = self.intake.users, self._sessions_seen_by(member)
+        if before is None:
+            return users
+        user, session = self.ws.foundation.user, self.ws.foundation.session
+        former = before.join(self._session_ids(), session, how="left_semi").select(user)
+        return materialized(users.union(former.where(F.col(user).isNotNull())).distinct())
+
+    def _sessions_seen_by(self, member: Model) -> DataFrame | None:
+        """The sessions table as it was when the model last succeeded; None when it is not older."""
+        owner = self.ws.sessions_model
+        if owner is None or (before := self.versions_before.get(owner.name)) is None:
+            return None
+        table = self.ws.table(owner)
+        then = self.ws.runs.version_at_last_success(self.ws.lease_name, member.full_name, table)
+        if then is None or then == before:
+            return None
+        destination = self.ws.destination(owner)
+        try:
+            rows = self.ws.tables.read(table, version=then)
+        except GoneVersionError:
+            # It has been cleaned up: what the model was made from is not to be had any more.
+            return None
+        return on_days_of(rows, destination, self.intake.days_around(before=1, after=0))
+
+    def _session_ids(self) -> DataFrame:
+        return self.intake.sessions.select(F.col(SESSION_ID).alias(self.ws.foundation.session))

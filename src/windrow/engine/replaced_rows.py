@@ -1,0 +1,112 @@
+"""Which stored rows a model's rows of this run stand for, and on which days those can lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow.engine.intake import Intake
+from windrow.engine.upsert import Replaced
+from windrow.engine.workspace import Workspace
+from windrow.models.foundation import SESSION_ID
+from windrow.models.model import Model
+from windrow.state.limits import Limits, State
+from windrow.tables.days import DayRange, day_ranges
+from windrow.tables.frames import frame_of
+
+
+@dataclass(frozen=True)
+class ReplacedRows:
+    """What the rows of one run replace."""
+
+    ws: Workspace
+    intake: Intake
+    limits: Limits
+    positions: dict[str, datetime]
+
+    def has_new_events(self, member: Model) -> bool:
+        """False when the model has consumed this window before: its rows stay as they are."""
+        if self.limits.state is State.RERUN:
+            return True
+        position = self.positions.get(member.full_name)
+        if position is None or self.limits.upper > position:
+            return True
+        return not self.ws.settings.compat and bool(self.gathered(member))
+
+    def gathered(self, member: Model) -> tuple[str, ...]:
+        """Of the models whose rows this one gathers, those that have not seen the window yet.
+
+        In the reference, a new one's history never comes here.
+        """
+        if self.ws.settings.compat:
+            return member.gathers
+        return tuple(n for n in member.gathers if self.has_new_events(self.ws.model(n)))
+
+    def replaced(
+        self, member: Model, rows: DataFrame, users_touched: Callable[[Model], DataFrame]
+    ) -> Replaced | None:
+        """The stored rows that go although no row of the run has their key; None: none do."""
+        foundation = self.ws.foundation
+        if member.replaces == foundation.session:
+            sessions = self.intake.sessions.select(F.col(SESSION_ID).alias(foundation.session))
+            return Replaced(foundation.session, sessions)
+        if member.replaces == foundation.user:
+            # The rows may bring other users too, who are not to be stored twice.
+            users = users_touched(member).union(rows.select(foundation.user))
+            return Replaced(foundation.user, users.distinct())
+        if member.replaces is not None and member.replaces == self._day_column(member):
+            days = [[str(day)] for found in self._near_days for day in found.days()]
+            return Replaced(
+                member.replaces, frame_of(self.ws.spark, days, {member.replaces: "date"})
+            )
+        return None
+
+    def search(self, member: Model) -> tuple[DayRange, ...] | None:
+        """The days on which stored rows that the run's rows replace can lie; None: anywhere."""
+        session = self.ws.foundation.session
+        if member.replaces is not None and member.replaces == self._day_column(member):
+            return self._near_days
+        if member.keeps != "new":
+            return self._search_by_key(member)
+        if member.replaces != session:
+            return None
+        if member.key == (session,):
+            return self._near_days
+        # The same key may be stored for another session, on another day.
+        around = self.ws.settings
+        return self.intake.days_around(
+            before=max(1, around.upsert_lookback_days), after=around.max_session_days
+        )
+
+    def _search_by_key(self, member: Model) -> tuple[DayRange, ...] | None:
+        """The days on which a row of the same key can lie, for a model without sessions.
+
+        Copies of an event were made at the same time and sent in time, so no more than
+        `days_late_allowed` lie between them; `upsert_lookback_days` widens that. A row of which
+        the latest state is kept can be as old as the table.
+        """
+        settings = self.ws.settings
+        if settings.compat:
+            days = sorted(self.intake.days)
+            first = day_ranges(days[:1], before=settings.upsert_lookback_days)
+            return tuple(DayRange(it.first, days[-1]) for it in first)
+        if member.keeps == "latest":
+            return None
+        late = max(1, settings.days_late_allowed)
+        return self.intake.days_around(before=max(late, settings.upsert_lookback_days), after=late)
+
+    def _day_column(self, member: Model) -> str | None:
+        columns = member.columns_for(self.ws.settings_of(member))
+        return self.ws.destination(member).day_column(columns) if columns else None
+
+    @property
+    def _near_days(self) -> tuple[DayRange, ...]:
+        """The days on which rows that tell of whole sessions can lie.
+
+        A session that begins with a ping starts a minimum visit before its first event.
+        """
+        return self.intake.days_around(before=1, after=0)
