@@ -17,9 +17,9 @@ from windrow.atomic.columns import (
     ECOMMERCE_TRANSACTION,
     EntityColumn,
 )
-from windrow.config import EcommerceSettings
 from windrow.models.foundation import Base
 from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.ecommerce.settings import EcommerceSettings
 
 ACTION = "snowplow_ecommerce_action"
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from windrow.config import Config, SchemaUri, snake_case
-from windrow.config.iglu import property_type
+from windrow.atomic.names import snake_case
+from windrow.config import Config
 from windrow.errors import ConfigError
+from windrow.packages.normalize.iglu import SchemaUri, property_type
 
 from .conftest import MINIMAL, Loaded, Problems
 

@@ -17,9 +17,10 @@ from windrow.atomic.columns import (
     SCREEN,
 )
 from windrow.atomic.source import open_source
-from windrow.config import EcommerceSettings, EventsSource
+from windrow.config import EventsSource
 from windrow.engine.intake.session_events import scan
 from windrow.packages.ecommerce.base_events import SWITCHES
+from windrow.packages.ecommerce.settings import EcommerceSettings
 
 APP = {
     CLIENT_SESSION.name: [

@@ -15,11 +15,11 @@ from windrow.atomic.columns import (
     GEOLOCATION,
     MOBILE_CONTEXT,
 )
-from windrow.config import MobileSettings
 from windrow.models.hooks import Hooks
 from windrow.packages.mobile.screen_views import COLUMNS as SCREEN_VIEW_COLUMNS
 from windrow.packages.mobile.screen_views import screen_views
 from windrow.packages.mobile.sessions import COLUMNS, sessions
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.mobile.user_mapping import COLUMNS as MAPPING
 from windrow.tables.frames import frame_of
 

@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.atomic.columns import IAB, STANDARD_COLUMNS, WEB_VITALS, YAUAA
-from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vitals import COLUMNS, vitals
 from windrow.tables.frames import frame_of
 

@@ -21,7 +21,7 @@ from windrow.atomic.columns import (
     EntityColumn,
 )
 from windrow.columns.rules import column
-from windrow.config import MobileSettings
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 CONTEXTS: dict[str, tuple[EntityColumn, str]] = {

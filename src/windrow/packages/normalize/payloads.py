@@ -9,7 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
-from windrow.config import SchemaField, SchemaUri, snake_case
+from windrow.atomic.names import snake_case
+from windrow.packages.normalize.iglu import SchemaField, SchemaUri
 
 Fields = tuple[SchemaField, ...]
 

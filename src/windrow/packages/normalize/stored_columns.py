@@ -13,10 +13,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
+from windrow.atomic.names import snake_case
 from windrow.atomic.source import Reshaped
-from windrow.config import NormalizeSettings, snake_case
 from windrow.errors import SourceError
 from windrow.packages.normalize.payloads import Fields, Payload, union
+from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.tables import all_tables, check_columns, users_table
 
 

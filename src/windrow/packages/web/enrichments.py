@@ -6,8 +6,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from windrow.atomic.columns import IAB, UA_PARSER, YAUAA, EntityColumn
-from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import WebSettings
 
 ENRICHMENTS: dict[str, EntityColumn] = {
     "enable_iab": IAB,
