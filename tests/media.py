@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame, rows
-from windrow.atomic.columns import CLIENT_SESSION, SCREEN_VIEW
+from windrow.atomic.entity_columns import CLIENT_SESSION, SCREEN_VIEW
 from windrow.packages.mobile import MOBILE
 from windrow.packages.mobile.settings import MobileSettings
 

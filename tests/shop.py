@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_CHECKOUT_STEP,

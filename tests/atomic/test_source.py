@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, WEB_PAGE, WEB_VITALS
+from windrow.atomic.entity_columns import IAB, WEB_PAGE, WEB_VITALS
 from windrow.atomic.source import check_columns, open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import NOBODY, app_event, app_events_this_run
 from website import Event, at, rows
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     APPLICATION,
     APPLICATION_ERROR,
     GEOLOCATION,

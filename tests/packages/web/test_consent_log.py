@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.models.hooks import Hooks
 from windrow.packages.web.consent_log import COLUMNS, consent_log
 from windrow.packages.web.settings import WebSettings

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from website import at, event, events_this_run
-from windrow.atomic.columns import YAUAA
+from windrow.atomic.entity_columns import YAUAA
 from windrow.config import ReferenceLists
 from windrow.models.hooks import Hooks
 from windrow.packages.web.sessions import columns, sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
+from windrow.atomic.entity_columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages.ecommerce.base_events import SWITCHES, foundation

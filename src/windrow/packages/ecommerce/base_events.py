@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     CLIENT_SESSION,
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,

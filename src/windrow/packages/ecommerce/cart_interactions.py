@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
 from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
 from windrow.models.checks import Unique
 from windrow.models.model import model

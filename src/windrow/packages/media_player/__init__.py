@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
+from windrow.atomic.entity_columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
 from windrow.models.hooks import FILTER_BOTS
 from windrow.models.model import Model
 from windrow.models.package import Package

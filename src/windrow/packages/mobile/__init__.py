@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
+from windrow.atomic.entity_columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
 from windrow.config import of_entity
 from windrow.models.foundation import Foundation, Identifier
 from windrow.models.model import Model

@@ -11,7 +11,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.atomic.entity_columns import APPLICATION_ERROR
 from windrow.columns.rules import column, rule_of
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull

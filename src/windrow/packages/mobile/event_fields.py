@@ -10,14 +10,14 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import (
     APPLICATION,
     CLIENT_SESSION,
     GEOLOCATION,
     MOBILE_CONTEXT,
     SCREEN,
     SCREEN_VIEW,
-    STANDARD_COLUMNS,
     EntityColumn,
 )
 from windrow.columns.rules import column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
 from windrow.atomic.fields import page_view_id
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model

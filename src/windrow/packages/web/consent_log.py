@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.columns.rules import column, noted
 from windrow.models.checks import AcceptedValues
 from windrow.models.hooks import Hooks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, WEB_VITALS, YAUAA
+from windrow.atomic.entity_columns import IAB, WEB_VITALS, YAUAA
 from windrow.columns.marketing import content_group
 from windrow.columns.rules import column, noted, rule_of
 from windrow.models.checks import NotNull, Unique
