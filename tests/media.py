@@ -7,20 +7,21 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,
     VIDEO_ELEMENT,
     YOUTUBE,
 )
-from windrow.config import MediaPlayerSettings, PackageSettings
+from windrow.config import PackageSettings
 from windrow.models.hooks import Hooks
 from windrow.packages.media_player.base import base
 from windrow.packages.media_player.interactions import interactions_this_run
 from windrow.packages.media_player.play_parts import COLUMNS as PART_COLUMNS
 from windrow.packages.media_player.play_parts import play_parts
 from windrow.packages.media_player.reference_base import reference_base
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables.frames import frame_of
 
 ALL_PLAYERS = {"enable_youtube": True, "enable_whatwg_media": True, "enable_whatwg_video": True}

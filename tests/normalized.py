@@ -8,7 +8,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from website import Site
-from windrow.config import NormalizeSettings
+from windrow.packages.normalize.settings import NormalizeSettings
 
 PAGE = "iglu:com.snowplowanalytics.snowplow/web_page/jsonschema/1-0-0"
 BANNER = "iglu:com.snowplowanalytics.snowplow/cmp_visible/jsonschema/1-0-0"

@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame, rows
-from windrow.atomic.columns import CLIENT_SESSION, SCREEN_VIEW
-from windrow.config import MobileSettings
+from windrow.atomic.entity_columns import CLIENT_SESSION, SCREEN_VIEW
 from windrow.packages.mobile import MOBILE
+from windrow.packages.mobile.settings import MobileSettings
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, Site, event, event_frame
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_CHECKOUT_STEP,
@@ -17,9 +17,9 @@ from windrow.atomic.columns import (
     ECOMMERCE_TRANSACTION,
     EntityColumn,
 )
-from windrow.config import EcommerceSettings
 from windrow.models.foundation import Foundation
 from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.ecommerce.settings import EcommerceSettings
 
 ACTION = "snowplow_ecommerce_action"
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from windrow.columns.rules import column, rule_of
-from windrow.project import PACKAGES
+from windrow.packages import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "tools" / "docs" / "build.py"

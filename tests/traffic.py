@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from website import Event, Site, at, event
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
 
 DAYS = 6
 END = "2024-01-08 00:00"

@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow import Project, RunResult
-from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import ENTITY_COLUMNS, WEB_PAGE
 from windrow.atomic.fields import page_view_id
 from windrow.engine.workspace import Workspace
 

@@ -29,7 +29,6 @@ from windrow.models.extras import check_extras
 from windrow.models.graph import in_order, with_helpers, with_own_sessions
 from windrow.models.hooks import Hooks, load_hooks
 from windrow.models.model import Model
-from windrow.models.package import Package
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
 from windrow.operations.maintain import Upkeep, maintain
@@ -38,24 +37,12 @@ from windrow.operations.rollback import Rollback, plan_rollback, roll_back
 from windrow.operations.several_packages import Chosen, PackageRuns, run_packages
 from windrow.operations.status import PackageStatus, package_status
 from windrow.operations.unlock import unlock
-from windrow.packages.ecommerce import ECOMMERCE
-from windrow.packages.media_player import MEDIA_PLAYER
-from windrow.packages.mobile import MOBILE
-from windrow.packages.normalize import NORMALIZE
+from windrow.packages import HOOKS, PACKAGES, SETTINGS
 from windrow.packages.normalize.suggestion import Suggestion, suggest
-from windrow.packages.web import WEB
 from windrow.spark import session as sessions
 from windrow.state.leases import Leases
 from windrow.state.runs import Runs, new_run_id
 from windrow.tables import Columns, open_tables
-
-PACKAGES: Mapping[str, Package] = {
-    "web": WEB,
-    "mobile": MOBILE,
-    "ecommerce": ECOMMERCE,
-    "media_player": MEDIA_PLAYER,
-    "normalize": NORMALIZE,
-}
 
 _FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -87,7 +74,7 @@ class Project:
         announce: Callable[[str], None] = say_nothing,
     ) -> Project:
         """Read and check a project; the folder may also be one below it."""
-        config = load(find_project(Path(project_dir)), target=target, vars=vars)
+        config = load(find_project(Path(project_dir)), SETTINGS, target=target, vars=vars)
         return Project(config, spark, announce)
 
     @property
@@ -155,7 +142,7 @@ class Project:
     @cached_property
     def _hooks(self) -> Hooks:
         """The hooks of the project's own; their file is executed once."""
-        return load_hooks(self.config.project_dir / "hooks.py", self._known_hooks())
+        return load_hooks(self.config.project_dir / "hooks.py", HOOKS)
 
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
@@ -177,8 +164,8 @@ class Project:
         for own in self._own_models:
             if (own.package or first) in packages:
                 models.append(replace(own, package=own.package or first))
-        sessions_table = getattr(
-            self.config.foundation_settings(packages[0]), "sessions_table", None
+        sessions_table = PACKAGES[foundation].own_sessions_table(
+            self.config.foundation_settings(packages[0])
         )
         ordered = in_order(with_own_sessions(with_helpers(models, disabled), sessions_table))
         for name in packages:
@@ -224,9 +211,6 @@ class Project:
         )
         ws.check_layout_names()
         return ws
-
-    def _known_hooks(self) -> dict[str, str]:
-        return {name: text for p in PACKAGES.values() for name, text in p.hooks.items()}
 
     def plan(
         self, package: str, *, now: datetime | None = None, **options: Unpack[RunKeywords]

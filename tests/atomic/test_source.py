@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, WEB_PAGE, WEB_VITALS
+from windrow.atomic.entity_columns import IAB, WEB_PAGE, WEB_VITALS
 from windrow.atomic.source import check_columns, open_source
-from windrow.config import EventsSource, WebSettings
+from windrow.config import EventsSource
 from windrow.errors import SourceError
 from windrow.models.foundation import is_of_app, is_on_time
+from windrow.packages.web.settings import WebSettings
 
 FIRST, LAST = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)
 

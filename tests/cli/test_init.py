@@ -10,6 +10,7 @@ import pytest
 from windrow import Project
 from windrow.config import json_schema
 from windrow.models.hooks import load_hooks
+from windrow.packages import SETTINGS
 from windrow.packages.web import WEB
 
 from .conftest import Windrow
@@ -34,7 +35,7 @@ def test_init_writes_every_file_of_a_project(shop: Path) -> None:
 def test_init_gives_editors_the_schema_of_this_version(shop: Path) -> None:
     first_line = (shop / "windrow.yml").read_text().splitlines()[0]
     assert first_line == "# yaml-language-server: $schema=./.windrow/schema.json"
-    assert json.loads((shop / ".windrow/schema.json").read_text()) == json_schema()
+    assert json.loads((shop / ".windrow/schema.json").read_text()) == json_schema(SETTINGS)
 
 
 def test_init_refuses_a_folder_that_is_a_project(windrow: Windrow, shop: Path) -> None:

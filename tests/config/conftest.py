@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from windrow.config import Config, InvalidConfigError, Problem, load
+from windrow.packages import SETTINGS
 
 MINIMAL = """
 name: shop
@@ -27,7 +28,7 @@ def loaded(tmp_path: Path) -> Loaded:
 
     def load_text(text: str, environ: Mapping[str, str] | None = None, **arguments: Any) -> Config:
         (tmp_path / "windrow.yml").write_text(text, encoding="utf-8")
-        return load(tmp_path, environ=environ or {}, **arguments)
+        return load(tmp_path, SETTINGS, environ=environ or {}, **arguments)
 
     return load_text
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from windrow.config import EcommerceSettings, PackageSettings, Passthrough
+from windrow.config import PackageSettings, Passthrough
+from windrow.packages.ecommerce.settings import EcommerceSettings
+
+from .conftest import MINIMAL, Problems
 
 DEFAULTS = {
     "ecommerce_event_names": ("snowplow_ecommerce_action",),
@@ -22,9 +25,8 @@ DEFAULTS = {
         )
     },
     **{
-        f"{name}{plural}_passthroughs": ()
+        f"{name}_passthroughs": ()
         for name in ("cart", "checkout", "product", "session", "transaction")
-        for plural in ("", "s")
     },
     "keep_sessions_without_actions": True,
     "count_distinct_products_viewed": False,
@@ -47,8 +49,8 @@ def test_a_passthrough_is_a_column_or_an_expression() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["cart", "checkout", "product", "session", "transaction"])
-def test_passthroughs_have_two_spellings(name: str) -> None:
+@pytest.mark.parametrize("name", ["cart", "checkout", "product"])
+def test_passthroughs_that_the_sql_package_declares_otherwise_have_two_spellings(name: str) -> None:
     usual, other = f"{name}_passthroughs", f"{name}s_passthroughs"
     plural = EcommerceSettings.model_validate({other: ["user_id"]})
     assert plural == EcommerceSettings.model_validate({usual: ["user_id"]})
@@ -61,3 +63,8 @@ def test_passthroughs_have_two_spellings(name: str) -> None:
 def test_passthroughs_need_names_that_differ(entries: list[object]) -> None:
     with pytest.raises(ValidationError):
         EcommerceSettings.model_validate({"cart_passthroughs": entries})
+
+
+def test_a_mistake_is_told_where_it_was_written(problems: Problems) -> None:
+    (problem,) = problems(MINIMAL + "packages: {ecommerce: {carts_passthroughs: [a b]}}")
+    assert problem.path == "packages.ecommerce.carts_passthroughs.0.alias"

@@ -11,11 +11,12 @@ from windrow.config import (
     InvalidConfigError,
     Schemas,
     SparkSettings,
-    WebSettings,
     find_project,
     load,
 )
 from windrow.errors import ConfigError
+from windrow.packages import SETTINGS
+from windrow.packages.web.settings import WebSettings
 
 from .conftest import MINIMAL, Loaded, Problems, Web, with_web
 
@@ -117,10 +118,10 @@ def test_merge_keys_are_not_repeated_keys(loaded: Loaded) -> None:
 
 def test_missing_or_unreadable_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
-        load(tmp_path)
+        load(tmp_path, SETTINGS)
     (tmp_path / "windrow.yml").write_bytes(b"name: \xff\xfe")
     with pytest.raises(ConfigError, match="not UTF-8"):
-        load(tmp_path)
+        load(tmp_path, SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -347,12 +348,13 @@ def test_both_spellings_at_once_are_refused(problems: Problems) -> None:
 
 def test_options_without_meaning_on_spark_are_accepted_and_listed(loaded: Loaded) -> None:
     config = loaded(
-        with_web("snowplow__query_tag: x\ndatabase: '{{ target.database }}'"),
+        with_web("snowplow__query_tag: x\nhas_log_enabled: false\niab_context: '{{ source() }}'"),
         vars={"snowplow__disable_errors": True},
     )
     assert config.ignored_options == (
         "packages.web.snowplow__query_tag",
-        "packages.web.database",
+        "packages.web.has_log_enabled",
+        "packages.web.iab_context",
         "snowplow__disable_errors",
     )
 
@@ -426,4 +428,4 @@ def test_vars_for_a_package_the_file_lacks_are_refused(problems: Problems) -> No
 def test_project_dir_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "windrow.yml").write_text(MINIMAL)
     monkeypatch.chdir(tmp_path)
-    assert load(Path(), environ={}).project_dir == tmp_path
+    assert load(Path(), SETTINGS, environ={}).project_dir == tmp_path

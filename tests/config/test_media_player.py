@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from windrow.config import InvalidConfigError, MediaPlayerSettings, load
+from windrow.config import InvalidConfigError, load
+from windrow.packages import SETTINGS
+from windrow.packages.media_player.settings import MediaPlayerSettings
 
 PLAYER = {"enable_youtube": True}
 
@@ -16,7 +18,7 @@ PLAYER = {"enable_youtube": True}
 def loaded(folder: Path, **packages: Any):
     tree = {"name": "site", "targets": {"dev": {"warehouse": "."}}, "packages": packages}
     (folder / "windrow.yml").write_text(yaml.safe_dump(tree))
-    return load(folder)
+    return load(folder, SETTINGS)
 
 
 def problem(folder: Path, **packages: Any) -> str:

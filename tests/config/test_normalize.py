@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from windrow.config import Config, SchemaUri, snake_case
-from windrow.config.iglu import property_type
+from windrow.config import Config
 from windrow.errors import ConfigError
+from windrow.packages.normalize.iglu import SchemaUri, property_type
 
 from .conftest import MINIMAL, Loaded, Problems
 
@@ -23,28 +23,6 @@ ENTRY = {"event_names": ["e"], "event_columns": []}
 def with_normalize(**options: Any) -> str:
     """A minimal windrow.yml with these options of normalize."""
     return MINIMAL + yaml.safe_dump({"packages": {"normalize": options}})
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("hello", "hello"),
-        ("hello_world", "hello_world"),
-        ("helloWorld", "hello_world"),
-        ("HelloWorld", "hello_world"),
-        ("helloWorldEarth", "hello_world_earth"),
-        ("helloWORLDEarth", "hello_world_earth"),
-        ("helloWorldEARTH", "hello_world_earth"),
-        ("helloWorld-Earth", "hello_world_earth"),
-        ("helloWorld23Earth", "hello_world23_earth"),
-        ("iECompatibilityVersion", "i_e_compatibility_version"),
-        ("gSAInstallationID", "g_sa_installation_id"),
-        ("facebookFBOP", "facebook_fbop"),
-        ("userID", "user_id"),
-    ],
-)
-def test_fields_become_snake_case(text: str, expected: str) -> None:
-    assert snake_case(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from windrow.config import (
-    PACKAGES,
-    ConversionEvent,
-    EcommerceSettings,
-    EventsSource,
-    MediaPlayerSettings,
-    MobileSettings,
-    NormalizeSettings,
-    PackageSettings,
-    WebSettings,
-)
+from windrow.config import EventsSource, PackageSettings
 from windrow.config.options import NOT_IN_FINGERPRINT
+from windrow.packages.mobile.settings import MobileSettings
+from windrow.packages.web.settings import ConversionEvent, WebSettings
 
 from .conftest import Problems, Web, with_web
 
@@ -45,7 +37,6 @@ BASE_DEFAULTS = {
     "models_to_run": "",
     "models_to_remove": (),
     "replay": "beside",
-    "has_log_enabled": True,
     "compat": False,
     "keep_this_run": False,
     "enabled": True,
@@ -102,16 +93,6 @@ def test_web_defaults_are_those_of_the_spec() -> None:
 
 def test_mobile_defaults_are_those_of_the_spec() -> None:
     assert MobileSettings().model_dump() == BASE_DEFAULTS | MOBILE_DEFAULTS
-
-
-def test_each_package_has_its_settings() -> None:
-    assert {
-        "web": WebSettings,
-        "mobile": MobileSettings,
-        "ecommerce": EcommerceSettings,
-        "media_player": MediaPlayerSettings,
-        "normalize": NormalizeSettings,
-    } == PACKAGES
 
 
 @pytest.mark.parametrize(
@@ -238,7 +219,6 @@ def test_fingerprint_leaves_out_only_options_that_exist(option: str) -> None:
     "change",
     [
         {"lease_minutes": 1},
-        {"has_log_enabled": False},
         {"backfill_limit_days": 1},
         {"models_to_run": "a"},
         {"models_to_remove": "a"},

@@ -8,13 +8,13 @@ import pytest
 import yaml
 
 from windrow import config
-from windrow.config import PACKAGES, json_schema
-from windrow.config.options import IGNORED_OPTIONS
+from windrow.config import json_schema
+from windrow.packages import SETTINGS
 
 from .conftest import MINIMAL, Loaded, Problems, with_web
 from .test_load import SAMPLE
 
-SCHEMA = json_schema()
+SCHEMA = json_schema(SETTINGS)
 TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
     "array": list,
@@ -91,10 +91,12 @@ def test_every_key_has_a_description() -> None:
     assert [name for name, it in options if not {"description", "$ref"} & set(it)] == []
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", SETTINGS)
 def test_every_option_is_there_in_both_spellings(package: str) -> None:
-    names = {*PACKAGES[package].model_fields, *IGNORED_OPTIONS}
-    properties = SCHEMA["$defs"][PACKAGES[package].__name__]["properties"]
+    settings = SETTINGS[package]
+    ignored = {name for other in SETTINGS.values() for name in other.ignored_options}
+    names = {*settings.model_fields, *settings.written_as.values(), *ignored}
+    properties = SCHEMA["$defs"][settings.__name__]["properties"]
     assert set(properties) == names | {f"snowplow__{name}" for name in names}
 
 
@@ -141,36 +143,24 @@ def test_what_does_not_load_is_not_valid(problems: Problems, text: str) -> None:
 def test_public_names_are_pinned() -> None:
     assert set(config.__all__) == {
         "ATOMIC",
-        "PACKAGES",
         "Aggregation",
         "Config",
-        "ConversionEvent",
-        "EcommerceSettings",
-        "EventTable",
         "EventsSource",
         "IdentifierSource",
         "InvalidConfigError",
-        "MediaPlayerSettings",
-        "MobileSettings",
+        "Known",
         "ModelSettings",
-        "NormalizeSettings",
         "PackageSettings",
         "Passthrough",
         "Problem",
         "ReferenceLists",
-        "SchemaField",
-        "SchemaUri",
         "Schemas",
         "SparkSettings",
         "Target",
-        "WebSettings",
         "find_project",
         "flat",
         "json_schema",
         "load",
-        "looks_secret",
         "of_entity",
-        "redacted",
-        "snake_case",
     }
     assert all(hasattr(config, name) for name in config.__all__)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from windrow.config import NormalizeSettings
 from windrow.errors import ConfigError
+from windrow.packages.normalize.settings import NormalizeSettings
 
 from .conftest import Loaded
 from .test_normalize import with_normalize

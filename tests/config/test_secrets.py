@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.config import InvalidConfigError, load, looks_secret, redacted
+from windrow.config import InvalidConfigError, load
+from windrow.config.secrets import looks_secret, redacted
 from windrow.errors import ConfigError
+from windrow.packages import SETTINGS
 
 from .conftest import Loaded, with_web
 
@@ -80,7 +82,7 @@ def test_secret_number_from_a_variable_is_not_shown(loaded: Loaded) -> None:
 )
 def test_config_never_shows_secrets(loaded: Loaded, text: str) -> None:
     config = loaded(text, environ={"DB_PASSWORD": SECRET})
-    shown = [repr(config), str(config), str(config.describe()), str(config.chosen_target)]
+    shown = [repr(config), str(config), str(config.chosen_target)]
     assert not any(SECRET in text for text in shown)
     assert any("***" in text for text in shown)
 
@@ -106,4 +108,4 @@ def test_environment_is_read_by_default(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("WINDROW_TEST_NAME", "shop")
     file = tmp_path / "windrow.yml"
     file.write_text("name: ${WINDROW_TEST_NAME}\ntargets: {dev: {warehouse: w}}\n")
-    assert load(tmp_path).name == "shop"
+    assert load(tmp_path, SETTINGS).name == "shop"

@@ -12,12 +12,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from conformance.published import FIXTURES, needs_fixtures, published_events
-from windrow.config import NormalizeSettings, SchemaField, SchemaUri, load, snake_case
-from windrow.config.iglu import property_type
+from windrow.atomic.names import snake_case
+from windrow.config import load
 from windrow.errors import ConfigError
 from windrow.models.model import Model
+from windrow.packages import SETTINGS
 from windrow.packages.normalize import NORMALIZE
+from windrow.packages.normalize.iglu import SchemaField, SchemaUri, property_type
 from windrow.packages.normalize.payloads import Payload, payloads
+from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.tables import NormalizedTable, event_tables, users_table
 
 from normalized import Normalized  # isort: skip
@@ -43,7 +46,7 @@ def configured(folder: Path, **options: Any) -> NormalizeSettings:
         "packages": {"normalize": options},
     }
     (folder / "windrow.yml").write_text(yaml.safe_dump(tree))
-    settings = load(folder).packages["normalize"]
+    settings = load(folder, SETTINGS).packages["normalize"]
     assert isinstance(settings, NormalizeSettings)
     return settings
 

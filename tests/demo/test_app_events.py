@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import (
     APPLICATION_ERROR,
     CLIENT_SESSION,
     ENTITY_COLUMNS,
     SCREEN_VIEW,
-    STANDARD_COLUMNS,
     WEB_PAGE,
 )
 from windrow.demo.events import GenerateOptions, generate

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_PRODUCT,
@@ -20,7 +21,6 @@ from windrow.atomic.columns import (
     ENTITY_COLUMNS,
     MEDIA_ELEMENT,
     MEDIA_PLAYER_EVENT,
-    STANDARD_COLUMNS,
     WEB_PAGE,
     WEB_VITALS,
     YOUTUBE,

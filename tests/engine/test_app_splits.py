@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from phone_app import NOBODY, App, app_contents, app_event
 from random_runs import any_cuts, few_examples, run_in_pieces
 from website import Event, at
-from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.atomic.entity_columns import APPLICATION_ERROR
 
 DAYS = 6
 END = "2024-01-08 00:00"

@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from website import Site, event
 from windrow import State
-from windrow.config import WebSettings
 from windrow.models.foundation import Foundation
 from windrow.packages.web import WEB
+from windrow.packages.web.settings import WebSettings
 from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns
 from windrow.tables.frames import frame_of

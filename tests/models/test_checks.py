@@ -18,13 +18,16 @@ from windrow import (
     Unique,
     model,
 )
-from windrow.config import EcommerceSettings, MobileSettings, PackageSettings, WebSettings
+from windrow.config import PackageSettings
 from windrow.engine.check_rows import SAMPLE_ROWS, CheckedRows, check_rows
 from windrow.models.checks import Check, CheckResult, has_failed
 from windrow.models.package import Package
 from windrow.packages.ecommerce import ECOMMERCE
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.packages.mobile import MOBILE
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.web import WEB
+from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 COLUMNS = {

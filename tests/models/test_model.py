@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from windrow import ConfigError, model, stored
-from windrow.config import WebSettings
 from windrow.models.graph import in_order
 from windrow.models.model import Stored
 from windrow.packages.web import WEB
+from windrow.packages.web.settings import WebSettings
 
 TRACKED = {
     f"snowplow_web_{name}"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from windrow.config import WebSettings
 from windrow.errors import UsageError
 from windrow.models.graph import in_order
 from windrow.models.model import model
 from windrow.models.selection import select
 from windrow.packages.web import WEB
+from windrow.packages.web.settings import WebSettings
 
 
 @model(key="page_view_id", tags=["nightly"])

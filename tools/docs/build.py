@@ -7,7 +7,7 @@ python tools/docs/build.py --check    change nothing; exit 1 if a page would cha
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,15 +15,15 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 
 from windrow.columns.rules import column, rule_of
-from windrow.config import ConversionEvent, ModelSettings, NormalizeSettings, PackageSettings
-from windrow.config.packages import PACKAGES as SETTINGS
+from windrow.config import ModelSettings, PackageSettings
 from windrow.engine.upsert import Destination
-from windrow.models.foundation import Base
-from windrow.models.hooks import SIGNATURES
+from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
-from windrow.packages import normalize
-from windrow.project import PACKAGES
+from windrow.packages import HOOKS as ALL_HOOKS
+from windrow.packages import PACKAGES, SETTINGS, normalize
+from windrow.packages.normalize.settings import NormalizeSettings
+from windrow.packages.web.settings import ConversionEvent
 from windrow.state.leases import Lease
 from windrow.state.manifest import MANIFEST
 from windrow.state.records import columns_of
@@ -59,6 +59,14 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `events.format`, `events.options` | how to read them |
 | `events.read_once` | `true`: packages of one command read what they all need once |
 """
+
+WITHOUT_EFFECT = """## Options without effect
+
+These options of the SQL packages are accepted for compatibility, without effect. `windrow doctor`
+lists those that a project has.
+
+| package | options |
+|---|---|"""
 
 HOOKS = """## Hooks
 
@@ -152,8 +160,8 @@ def configuration() -> str:
     ]
     for name, settings in SETTINGS.items():
         own = _beyond(settings, PackageSettings)
-        parts += [f"\n## Options of the {name} package\n", _options(own)]
-    return "\n".join([*parts, "", HOOKS + _hooks(), ""])
+        parts += [f"\n## Options of the {name} package\n", _options(own, settings.written_as)]
+    return "\n".join([*parts, "", WITHOUT_EFFECT, _without_effect(), "", HOOKS + _hooks(), ""])
 
 
 def _beyond(settings: type[ModelSettings], known: type[ModelSettings]) -> dict[str, FieldInfo]:
@@ -165,9 +173,12 @@ def _beyond(settings: type[ModelSettings], known: type[ModelSettings]) -> dict[s
     }
 
 
-def _options(fields: dict[str, FieldInfo]) -> str:
+def _options(fields: dict[str, FieldInfo], written_as: Mapping[str, str] | None = None) -> str:
+    others = {
+        name: f" or `{other}`" for name, other in (written_as or {}).items() if other not in fields
+    }
     rows = [
-        f"| `{name}` | {_default(field.default)} | {field.description} |"
+        f"| `{name}`{others.get(name, '')} | {_default(field.default)} | {field.description} |"
         for name, field in fields.items()
     ]
     return "\n".join(["| option | default | meaning |", "|---|---|---|", *rows])
@@ -181,11 +192,20 @@ def _default(value: object) -> str:
     return f"`{value}`" if isinstance(value, int | float | str | date) and value != "" else ""
 
 
+def _without_effect() -> str:
+    every = ModelSettings.ignored_options
+    rows = {"every": every} | {
+        name: [option for option in settings.ignored_options if option not in every]
+        for name, settings in SETTINGS.items()
+    }
+    return "\n".join(f"| {name} | {_code(options)} |" for name, options in rows.items() if options)
+
+
 def _hooks() -> str:
-    every = {name: text for package in PACKAGES.values() for name, text in package.hooks.items()}
+    shown = {hook.name: hook for hook in ALL_HOOKS if hook.table is None}
     return "\n".join(
-        f"| `{name}` | `{', '.join(SIGNATURES.get(name, ('default',)))}` | {text} |"
-        for name, text in sorted(every.items())
+        f"| `{name}` | `{', '.join(hook.parameters)}` | {hook.decides} |"
+        for name, hook in sorted(shown.items())
     )
 
 
@@ -266,7 +286,7 @@ def state_tables() -> list[Table]:
             "Every session's start and end.",
             "one row per session",
             ("session_id",),
-            Base().lifecycle,
+            Foundation().lifecycle,
             date="start_tstamp",
             partition=("start_tstamp_date",),
         ),
@@ -275,7 +295,7 @@ def state_tables() -> list[Table]:
             "Sessions that take in no more events.",
             "one row per quarantined session",
             ("session_id",),
-            Base().quarantine,
+            Foundation().quarantine,
         ),
         Table(
             "windrow_runs",

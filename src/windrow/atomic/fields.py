@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import WEB_PAGE, EntityColumn
+from windrow.atomic.entity_columns import WEB_PAGE, EntityColumn
 
 
 def first_of(entity: EntityColumn, field: str) -> Column:

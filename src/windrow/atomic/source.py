@@ -1,12 +1,10 @@
 """The source: the atomic events table, read as it is and adapted to one shape.
 
-Standard columns get their types, entity columns become arrays of structs with snake_case fields,
-whatever shape they come in: struct, JSON text, camelCase.
+Standard columns get their types, entities their one shape (`entities.py`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,9 +12,11 @@ from functools import partial
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, StringType, StructType
+from pyspark.sql.types import DataType, StringType
 
-from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, EntityColumn
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entities import known_entity
+from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
@@ -25,7 +25,6 @@ from windrow.tables.sql import quoted
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MICROSECOND = timedelta(microseconds=1)
-_MINOR_VERSION = re.compile(r"_\d+_\d+$")
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def open_source(
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
     raw = _read(spark, source)
     if reshape is None:
-        return Source(raw, _adapted(raw), _stored(raw), _malformed(raw), time_column)
+        return _adapted(raw, time_column)
     own = reshape(raw)
     as_stored = {f.name: partial(_standard, f.name, f.dataType) for f in raw.schema.fields}
     adapted = MadeOnDemand({**as_stored, **_known(own.columns)})
@@ -269,118 +268,25 @@ def _family(type_name: str) -> str:
     return type_name
 
 
-def _adapted(raw: DataFrame) -> MadeOnDemand:
-    types: dict[str, DataType] = {field.name: field.dataType for field in raw.schema.fields}
-    makers: dict[str, Callable[[], Column]] = {
-        name: partial(_standard, name, found)
-        for name, found in types.items()
-        if name not in _KNOWN_ENTITIES
+def _adapted(raw: DataFrame, time_column: str) -> Source:
+    types = {field.name: field.dataType for field in raw.schema.fields}
+    found = {entity.name: known_entity(entity, types) for entity in ENTITY_COLUMNS}
+    standard: dict[str, Callable[[], Column]] = {
+        name: partial(_standard, name, kind) for name, kind in types.items() if name not in found
     }
-    for entity in ENTITY_COLUMNS:
-        versions = {name: types[name] for name in _versions(types, entity)}
-        _refuse_other_shapes(versions, entity)
-        if versions:
-            makers[entity.name] = partial(_entity_of_any_version, versions, entity)
-    return MadeOnDemand(makers)
-
-
-def _entity_of_any_version(versions: Mapping[str, DataType], entity: EntityColumn) -> Column:
-    return F.coalesce(*(_entity(name, found, entity) for name, found in versions.items()))
-
-
-def _refuse_other_shapes(versions: Mapping[str, DataType], entity: EntityColumn) -> None:
-    for name, found in versions.items():
-        element = found.elementType if isinstance(found, ArrayType) else found
-        if not isinstance(element, StructType) and not isinstance(found, StringType):
-            raise SourceError(
-                f"Column '{name}' has type {found.simpleString()}, expected {entity.type} or JSON "
-                "text."
-            )
-
-
-def _stored(raw: DataFrame) -> dict[str, tuple[str, ...]]:
-    found = {name: (name,) for name in raw.columns}
-    return found | {entity.name: _versions(raw.columns, entity) for entity in ENTITY_COLUMNS}
-
-
-def _versions(names: Iterable[str], entity: EntityColumn) -> tuple[str, ...]:
-    """The stored columns of an entity: one, or one for each minor version of its schema."""
-    return tuple(
-        name for name in names if name == entity.name or _MINOR_VERSION.sub("", name) == entity.name
+    entities = {name: entity.column for name, entity in found.items() if entity.columns}
+    malformed = {name: entity.is_malformed for name, entity in found.items() if entity.texts}
+    stored: dict[str, tuple[str, ...]] = {name: (name,) for name in types}
+    stored |= {name: tuple(entity.columns) for name, entity in found.items()}
+    return Source(
+        raw, MadeOnDemand(standard | entities), stored, MadeOnDemand(malformed), time_column
     )
-
-
-def _malformed(raw: DataFrame) -> MadeOnDemand:
-    texts = {name for name, kind in raw.dtypes if kind == "string"}
-    return MadeOnDemand(
-        {
-            entity.name: partial(_is_malformed, entity)
-            for entity in ENTITY_COLUMNS
-            if entity.name in texts
-        }
-    )
-
-
-def _is_malformed(entity: EntityColumn) -> Column:
-    return F.col(entity.name).isNotNull() & _parsed(F.col(entity.name), entity).isNull()
 
 
 def _standard(name: str, found: DataType) -> Column:
     wanted = STANDARD_COLUMNS.get(name)
-    column = F.col(f"`{name}`")
+    column = F.col(quoted(name))
     if wanted is None or found.simpleString() == wanted:
         return column
     # Text that does not parse is an unknown value, not a reason to stop the run.
     return column.try_cast(wanted) if isinstance(found, StringType) else column.cast(wanted)
-
-
-def _entity(name: str, found: DataType, entity: EntityColumn) -> Column:
-    """Any stored shape of an entity -> array of structs; of a self-describing event -> struct."""
-    column = F.col(f"`{name}`")
-    if isinstance(found, StringType):
-        structs, element = _parsed(column, entity), _json_struct(entity)
-    elif isinstance(found, ArrayType) and isinstance(found.elementType, StructType):
-        structs, element = column, found.elementType
-    else:
-        assert isinstance(found, StructType)
-        structs, element = F.array(column), found
-    canonical = F.transform(structs, lambda item: _fields(item, element, entity))
-    return canonical if entity.is_array else F.get(canonical, F.lit(0))
-
-
-def _parsed(text: Column, entity: EntityColumn) -> Column:
-    # Single values are taken as text, because some trackers put numbers in quotes.
-    members = ",".join(
-        f"`{spelling}`:{type_ if type_.startswith('array') else 'string'}"
-        for name, type_ in entity.fields.items()
-        for spelling in dict.fromkeys((name, _camel(name)))
-    )
-    return F.from_json(text, f"array<struct<{members}>>")
-
-
-def _json_struct(entity: EntityColumn) -> StructType:
-    struct = StructType()
-    for name in entity.fields:
-        for spelling in dict.fromkeys((name, _camel(name))):
-            struct = struct.add(spelling, StringType())
-    return struct
-
-
-def _fields(item: Column, element: StructType, entity: EntityColumn) -> Column:
-    """One struct with the known fields, found by snake_case or camelCase name."""
-    found = [field.name for field in element.fields]
-    members = []
-    for name, wanted in entity.fields.items():
-        spellings = [item.getField(spelling) for spelling in found if _snake(spelling) == name]
-        value = F.coalesce(*spellings) if spellings else F.lit(None)
-        members.append(value.try_cast(wanted).alias(name))
-    return F.when(item.isNotNull(), F.struct(*members))
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

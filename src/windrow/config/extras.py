@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from windrow.config.fields import Frozen, Identifier, Text, one_as_many
+from windrow.config.fields import Frozen, Identifier, Many, Text
 
 Aggregate = Literal["count", "sum", "min", "max", "avg", "countd"]
 
@@ -36,14 +36,8 @@ def _named_if_text(value: Any) -> Any:
     return {"sql": value, "alias": value} if isinstance(value, str) else value
 
 
-Passthroughs = Annotated[
-    tuple[
-        Annotated[
-            Passthrough,
-            BeforeValidator(_named_if_text, json_schema_input_type=Passthrough | Identifier),
-        ],
-        ...,
-    ],
-    BeforeValidator(one_as_many),
+PassthroughOrName = Annotated[
+    Passthrough, BeforeValidator(_named_if_text, json_schema_input_type=Passthrough | Identifier)
 ]
-Aggregations = Annotated[tuple[Aggregation, ...], BeforeValidator(one_as_many)]
+Passthroughs = Many[PassthroughOrName]
+Aggregations = Many[Aggregation]

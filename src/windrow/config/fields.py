@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -131,6 +132,14 @@ def one_as_many(value: object) -> object:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def no_repeats(what: str, names: Iterable[str]) -> None:
+    """Refuse names of columns that come twice; Spark's do not tell upper from lower case."""
+    counts = Counter(name.lower() for name in names)
+    repeated = sorted(name for name, count in counts.items() if count > 1)
+    if repeated:
+        raise ValueError(f"{what} with different names; repeated: {', '.join(repeated)}")
+
+
 def _scalar_as_text(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
     match value:
         case SecretText():
@@ -167,6 +176,10 @@ Number = Annotated[int | float, BeforeValidator(_number, json_schema_input_type=
 Count = Annotated[int, Field(ge=0)]
 CountOrOff = Annotated[int, Field(ge=-1)]
 Positive = Annotated[int, Field(ge=1)]
+
+Entry = TypeVar("Entry")
+Many = Annotated[tuple[Entry, ...], BeforeValidator(one_as_many)]
+"""Several entries, or one that stands by itself."""
 
 Texts = Annotated[
     tuple[Text, ...], BeforeValidator(one_as_many, json_schema_input_type=Text | tuple[Text, ...])

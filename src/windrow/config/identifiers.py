@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from windrow.config.fields import Frozen, Identifier, one_as_many
+from windrow.config.fields import Frozen, Identifier, Many
 
 ATOMIC = "atomic"
 
@@ -31,16 +31,11 @@ def _field_if_text(value: Any) -> Any:
     return {"field": value} if isinstance(value, str) else value
 
 
-IdentifierSources = Annotated[
-    tuple[
-        Annotated[
-            IdentifierSource,
-            BeforeValidator(_field_if_text, json_schema_input_type=IdentifierSource | Identifier),
-        ],
-        ...,
-    ],
-    BeforeValidator(one_as_many),
+SourceOrColumn = Annotated[
+    IdentifierSource,
+    BeforeValidator(_field_if_text, json_schema_input_type=IdentifierSource | Identifier),
 ]
+IdentifierSources = Many[SourceOrColumn]
 
 
 def flat(name: str) -> IdentifierSource:

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from windrow.config.options import IGNORED_OPTIONS, ModelSettings
+from windrow.config.options import Known, ModelSettings
 from windrow.config.overrides import (
     PREFIX,
     Options,
+    ignored_options,
     known_options,
     options_in,
     vars_by_package,
 )
-from windrow.config.packages import PACKAGES
 from windrow.config.problems import (
     InvalidConfigError,
     KeyPath,
@@ -45,27 +45,31 @@ def find_project(start: Path) -> Path:
 
 def load(
     project_dir: Path,
+    known: Known,
     *,
     target: str | None = None,
     vars: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Config:
-    """The configuration of the project in `project_dir`, or one error that lists every problem."""
+    """The configuration of the project in `project_dir`, or one error that lists every problem.
+
+    `known`: the packages that there are, and the settings that each takes.
+    """
     project_dir = project_dir.absolute()
     tree = _read(project_dir / FILE_NAME, target, environ)
-    blocks, problems = _package_blocks(tree.pop("packages", None))
-    problems += _out_of_place(tree)
+    blocks, problems = _package_blocks(tree.pop("packages", None), known)
+    problems += _out_of_place(tree, known)
     file, file_problems = check(ProjectFile, tree, lambda path: (FILE_NAME, path))
     problems += file_problems
 
-    overrides, vars_problems = vars_by_package(vars or {}, blocks)
+    overrides, vars_problems = vars_by_package(vars or {}, blocks, known)
     problems += vars_problems
-    problems += _without_base(blocks)
+    problems += _without_base(blocks, known)
     packages: dict[str, ModelSettings] = {}
     for package, options in blocks.items():
         written = options | overrides[package]
-        problems += _options_of_base(package, written)
-        settings, own_problems = _settings(package, written)
+        problems += _options_of_base(package, written, known)
+        settings, own_problems = _settings(package, written, known)
         problems += own_problems
         if settings is not None:
             packages[package] = settings.under(project_dir)
@@ -80,7 +84,7 @@ def load(
         events=file.events and file.events.under(project_dir),
         packages=packages,
         project_dir=project_dir,
-        ignored_options=_ignored(blocks, overrides),
+        ignored_options=_ignored(known, blocks, overrides),
     )
 
 
@@ -113,33 +117,34 @@ def _choose_target(tree: dict[Any, Any], asked: str | None, environ: Mapping[str
     }
 
 
-def _package_blocks(blocks: Any) -> tuple[dict[str, Options], list[Problem]]:
+def _package_blocks(blocks: Any, known: Known) -> tuple[dict[str, Options], list[Problem]]:
     if blocks is None:
         return {}, []
     if not isinstance(blocks, dict):
         return {}, [problem(FILE_NAME, ("packages",), blocks, "a mapping of packages to options")]
-    known: dict[str, Options] = {}
+    found: dict[str, Options] = {}
     problems = []
     for package, block in blocks.items():
         path = ("packages", package)
-        if package not in PACKAGES:
-            problems.append(unknown_key(FILE_NAME, path, block, PACKAGES))
+        if package not in known:
+            problems.append(unknown_key(FILE_NAME, path, block, known))
         elif not isinstance(block, dict | None):
             problems.append(problem(FILE_NAME, path, block, "a mapping of options to values"))
         else:
-            known[package], misspelt = options_in(block or {}, FILE_NAME, path)
+            found[package], misspelt = options_in(block or {}, FILE_NAME, path)
             problems += misspelt
-    return known, problems
+    return found, problems
 
 
-def _out_of_place(tree: dict[Any, Any]) -> list[Problem]:
+def _out_of_place(tree: dict[Any, Any], known: Known) -> list[Problem]:
     """Take dbt's `vars:` block, and options that stand at the top, out of the tree."""
     problems = []
     for key in [key for key in tree if key not in ProjectFile.model_fields]:
         name = str(key).removeprefix(PREFIX)
-        owner = next((package for package in PACKAGES if name in known_options(package)), None)
+        owner = next((it for it in known if name in known_options(it, known)), None)
         if key == "vars":
-            hint = f" Options stand under their package, e.g. packages.web; {PREFIX} may stay."
+            example = f"packages.{next(iter(known))}"
+            hint = f" Options stand under their package, e.g. {example}; {PREFIX} may stay."
         elif owner is not None:
             hint = f" It is an option of a package: packages.{owner}.{key}."
         else:
@@ -148,7 +153,7 @@ def _out_of_place(tree: dict[Any, Any]) -> list[Problem]:
     return problems
 
 
-def _without_base(blocks: Mapping[str, Options]) -> list[Problem]:
+def _without_base(blocks: Mapping[str, Options], known: Known) -> list[Problem]:
     """Packages that run on the base of one that the file does not have."""
     return [
         Problem(
@@ -158,16 +163,16 @@ def _without_base(blocks: Mapping[str, Options]) -> list[Problem]:
             f"the options of the base on which packages.{package} runs",
         )
         for package in blocks
-        if (base := PACKAGES[package].stands_on) is not None and base not in blocks
+        if (base := known[package].stands_on) is not None and base not in blocks
     ]
 
 
-def _options_of_base(package: str, options: Options) -> list[Problem]:
+def _options_of_base(package: str, options: Options, known: Known) -> list[Problem]:
     """Take options that belong to the package whose base this one uses out of its own."""
-    base = PACKAGES[package].stands_on
+    base = known[package].stands_on
     if base is None:
         return []
-    own, of_base = known_options(package), known_options(base)
+    own, of_base = known_options(package, known), known_options(base, known)
     hint = f" {package} runs on the base of {base}: write packages.{base}."
     return [
         problem(written.file, written.path, written.value, "", f"{hint}{name}.")
@@ -176,17 +181,20 @@ def _options_of_base(package: str, options: Options) -> list[Problem]:
     ]
 
 
-def _settings(package: str, options: Options) -> tuple[ModelSettings | None, list[Problem]]:
+def _settings(
+    package: str, options: Options, known: Known
+) -> tuple[ModelSettings | None, list[Problem]]:
     def locate(path: KeyPath) -> tuple[str, KeyPath]:
         # A path that is no option as written is the package itself, or an option filled in for it.
         name = str(path[0]) if path else ""
-        written = options.get(name) or options.get(PACKAGES[package].written_as.get(name, ""))
+        written = options.get(name) or options.get(known[package].written_as.get(name, ""))
         if written is None:
             return FILE_NAME, ("packages", package, *path)
         return written.file, (*written.path, *path[1:])
 
-    values = {name: it.value for name, it in options.items() if name not in IGNORED_OPTIONS}
-    return check(PACKAGES[package], values, locate)
+    ignored = ignored_options(package, known)
+    values = {name: it.value for name, it in options.items() if name not in ignored}
+    return check(known[package], values, locate)
 
 
 def _chosen(name: object, targets: list[str]) -> str:
@@ -200,11 +208,12 @@ def _chosen(name: object, targets: list[str]) -> str:
     return chosen
 
 
-def _ignored(*written: Mapping[str, Options]) -> tuple[str, ...]:
-    options = [
-        option
+def _ignored(known: Known, *written: Mapping[str, Options]) -> tuple[str, ...]:
+    paths = (
+        dotted(it.path)
         for by_package in written
-        for options in by_package.values()
-        for option in options.items()
-    ]
-    return tuple(dict.fromkeys(dotted(it.path) for name, it in options if name in IGNORED_OPTIONS))
+        for package, options in by_package.items()
+        for name, it in options.items()
+        if name in ignored_options(package, known)
+    )
+    return tuple(dict.fromkeys(paths))

@@ -29,52 +29,10 @@ from windrow.config.fields import (
 )
 from windrow.config.identifiers import IdentifierSources
 
-IGNORED_OPTIONS = frozenset(
-    {
-        "database",
-        "query_tag",
-        "derived_tstamp_partitioned",
-        "enable_load_tstamp",
-        "page_view_context",
-        "iab_context",
-        "ua_parser_context",
-        "yauaa_context",
-        "consent_cmp_visible",
-        "consent_preferences",
-        "cwv_context",
-        "disable_errors",
-        "entities_or_sdes",
-        "sde_ecommerce_action",
-        "context_ecommerce_user",
-        "context_ecommerce_checkout_step",
-        "context_ecommerce_page",
-        "context_ecommerce_transaction",
-        "context_ecommerce_cart",
-        "context_ecommerce_product",
-        "context_web_page",
-        "context_mobile_session",
-        "context_screen",
-        "session_context",
-        "mobile_context",
-        "geolocation_context",
-        "application_context",
-        "screen_context",
-        "app_errors_table",
-        "screen_view_events",
-        "media_player_event_context",
-        "media_player_context",
-        "youtube_context",
-        "html5_media_element_context",
-        "html5_video_element_context",
-    }
-)
-"""Options of the reference that mean nothing on Spark; accepted, so that pasted variables work."""
-
 NOT_IN_FINGERPRINT = frozenset(
     {
         "lease_minutes",
         "replay",
-        "has_log_enabled",
         "backfill_limit_days",
         "models_to_run",
         "models_to_remove",
@@ -98,6 +56,16 @@ class ModelSettings(Frozen):
     """The package whose base options hold for this one too; None: it has its own."""
     written_as: ClassVar[dict[str, str]] = {}
     """Options that people may write under another name -> that name."""
+    ignored_options: ClassVar[tuple[str, ...]] = (
+        "database",
+        "query_tag",
+        "derived_tstamp_partitioned",
+        "enable_load_tstamp",
+        "disable_errors",
+        "entities_or_sdes",
+        "has_log_enabled",
+    )
+    """Options of the SQL package that are accepted for compatibility, without effect."""
 
     passthrough: dict[Identifier, Passthroughs] = Field(
         default={}, description="Columns of your own carried into tables, by table."
@@ -196,7 +164,6 @@ class PackageSettings(ModelSettings):
         default="beside",
         description="Whether models that lag catch up `beside` the others, which go on, or not.",
     )
-    has_log_enabled: bool = Field(default=True, description="Log what each run decides and does.")
     keep_this_run: bool = Field(
         default=False, description="Write this-run rows to the scratch schema, for debugging."
     )
@@ -234,6 +201,10 @@ class PackageSettings(ModelSettings):
     def has_late_limit(self) -> bool:
         """False when events are taken however late they were sent."""
         return self.days_late_allowed >= 0
+
+
+Known = Mapping[str, type[ModelSettings]]
+"""The packages that there are -> the settings that each takes."""
 
 
 def _reference_table(data: Mapping[str, Any]) -> str | None:

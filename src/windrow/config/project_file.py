@@ -13,7 +13,6 @@ from windrow.config.events import EventsSource, EventsSourceOrTable
 from windrow.config.fields import Frozen, Identifier, NamePart, Text, TextMap, Texts
 from windrow.config.options import ModelSettings, PackageSettings
 from windrow.config.paths import resolved
-from windrow.config.secrets import redacted
 from windrow.errors import ConfigError, did_you_mean
 
 FILE_NAME = "windrow.yml"
@@ -169,7 +168,3 @@ class Config:
         settings = self.packages[own.stands_on] if own.stands_on else own
         assert isinstance(settings, PackageSettings)
         return settings
-
-    def describe(self) -> dict[str, object]:
-        """The configuration as plain data, fit to print: secrets are starred out."""
-        return {name: redacted(value, name) for name, value in vars(self).items()}

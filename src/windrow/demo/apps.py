@@ -11,7 +11,8 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import (
     APPLICATION,
     APPLICATION_ERROR,
     CLIENT_SESSION,
@@ -20,7 +21,6 @@ from windrow.atomic.columns import (
     MOBILE_CONTEXT,
     SCREEN,
     SCREEN_VIEW,
-    STANDARD_COLUMNS,
     WEB_PAGE,
 )
 from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, UA_PARSER, YAUAA
+from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA
 from windrow.demo.draws import draw, nth, weighted
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import ENTITY_COLUMNS, STANDARD_COLUMNS, WEB_PAGE
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import ENTITY_COLUMNS, WEB_PAGE
 from windrow.demo.devices import device_columns
 from windrow.demo.draws import between, draw, key, one_of, uuid
 from windrow.demo.media import media_columns

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import WEB_PAGE
+from windrow.atomic.entity_columns import WEB_PAGE
 from windrow.demo.draws import between, draw, uuid
 
 EVENT_SHARE = 0.01

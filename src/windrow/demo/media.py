@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
 from windrow.demo.draws import between, draw, nth, weighted
 
 # What visitors answer, out of a hundred, and what they agree to by it.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
     ECOMMERCE_CHECKOUT_STEP,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,46 +20,40 @@ from pyspark.sql import Column
 
 from windrow.errors import ConfigError, did_you_mean
 
-SIGNATURES: dict[str, tuple[str, ...]] = {
-    "cluster_by": ("table", "default"),
-    "allow_refresh": ("target", "default"),
-    "core_web_vital_results": ("measure", "default"),
-    "get_conversion_columns": ("conversion", "default"),
-}
-"""Parameters of the hooks that are not plain expressions; those take `default` alone."""
 
-REFERENCE_NAMES = {
-    "channel_group_query": "channel_group",
-    "content_group_query": "content_group",
-    "core_web_vital_results_query": "core_web_vital_results",
-    "core_web_vital_pass_query": "core_web_vital_pass",
-}
-"""Hooks under the names that the SQL packages give them."""
+@dataclass(frozen=True)
+class Hook:
+    """A piece of ours that a project can replace."""
 
-LAYOUT_HOOKS = {
-    **{
-        f"web_cluster_by_fields_{name}": f"snowplow_web_{table}"
-        for name, table in {
-            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
-            "page_views": "page_views",
-            "sessions": "sessions",
-            "users": "users",
-            "consent": "consent_log",
-            "cwv": "vitals",
-        }.items()
-    },
-    **{
-        f"mobile_cluster_by_fields_{name}": f"snowplow_mobile_{table}"
-        for name, table in {
-            "sessions_lifecycle": "base_sessions_lifecycle_manifest",
-            "screen_views": "screen_views",
-            "sessions": "sessions",
-            "users": "users",
-        }.items()
-    },
-    "cluster_by_fields_app_errors": "snowplow_mobile_app_errors",
-}
-"""The SQL packages' hooks for what one table is laid out by, and that table."""
+    name: str
+    decides: str
+    """What it decides, for the error messages and the documentation."""
+    parameters: tuple[str, ...] = ("default",)
+    reference_name: str | None = None
+    """The name that the SQL packages give it, where it is another one."""
+    table: str | None = None
+    """The one table whose layout it decides; None: it decides something else."""
+
+
+def layout_hooks(names: Mapping[str, str]) -> tuple[Hook, ...]:
+    """The SQL packages' hooks for what one table is laid out by: hook name -> that table."""
+    return tuple(
+        Hook(name, f"the columns by which {table} is laid out", table=table)
+        for name, table in names.items()
+    )
+
+
+COMMON_HOOKS = (
+    Hook("cluster_by", "the columns by which a table is laid out", ("table", "default")),
+    Hook("allow_refresh", "whether protected tables may be rebuilt", ("target", "default")),
+    Hook("quarantine_sessions", "which sessions take in no more events"),
+    Hook("update_incremental_manifest_table", "how far the manifest moves"),
+)
+"""The hooks of every package."""
+
+FILTER_BOTS = Hook("filter_bots", "which user agents are kept")
+STITCH_USER_IDENTIFIERS = Hook("stitch_user_identifiers", "the stitched user id of a session")
+"""Hooks of parts that several packages are made of."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +61,8 @@ class Hooks:
     """The hooks of a project; a hook that is not there leaves our own answer as it is."""
 
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    layouts: Mapping[str, str] = field(default_factory=dict)
+    """Table -> the one of them that decides its layout alone."""
 
     def column(self, name: str, default: Column, **about: str) -> Column:
         """The user's expression for `name`, or ours; `about` says what is being asked."""
@@ -94,9 +90,8 @@ class Hooks:
 
     def cluster_by(self, table: str, default: list[str]) -> list[str]:
         """The keys by which a table is laid out: a hook of its own first, then the general one."""
-        own = next((name for name, its in LAYOUT_HOOKS.items() if its == table), "")
-        if own in self.functions:
-            default = list(self.functions[own](default=default))
+        if table in self.layouts:
+            default = list(self.functions[self.layouts[table]](default=default))
         function = self.functions.get("cluster_by")
         return default if function is None else list(function(table=table, default=default))
 
@@ -106,24 +101,24 @@ class Hooks:
         return default if function is None else bool(function(target=target, default=default))
 
 
-def load_hooks(path: Path, known: Mapping[str, str]) -> Hooks:
+def load_hooks(path: Path, known: Iterable[Hook]) -> Hooks:
     """The public functions of hooks.py, each checked by name and parameters; no file, no hooks."""
     if not path.exists():
         return Hooks()
+    hooks = {hook.name: hook for hook in known}
+    plain_names = {hook.reference_name: name for name, hook in hooks.items()}
     module = _import(path)
     functions = {
-        REFERENCE_NAMES.get(name, name): value
+        plain_names.get(name, name): value
         for name, value in vars(module).items()
         if inspect.isfunction(value)
         and value.__module__ == module.__name__
         and not name.startswith("_")
     }
-    layouts = {
-        name: f"the columns by which {table} is laid out" for name, table in LAYOUT_HOOKS.items()
-    }
     for name, function in functions.items():
-        _check(path, name, function, {**known, **layouts})
-    return Hooks(functions)
+        _check(path, name, function, hooks)
+    tables = {name: hooks[name].table for name in functions}
+    return Hooks(functions, {table: name for name, table in tables.items() if table is not None})
 
 
 def _import(path: Path) -> Any:
@@ -138,13 +133,13 @@ def _import(path: Path) -> Any:
     return module
 
 
-def _check(path: Path, name: str, function: Callable[..., Any], known: Mapping[str, str]) -> None:
+def _check(path: Path, name: str, function: Callable[..., Any], known: Mapping[str, Hook]) -> None:
     if name not in known:
         raise ConfigError(
             f"{path}: '{name}' is not a hook.{did_you_mean(name, known)} A function of your own "
             f"that is not a hook begins with an underscore. Hooks: {', '.join(sorted(known))}."
         )
-    expected = SIGNATURES.get(name, ("default",))
+    expected = known[name].parameters
     found = tuple(inspect.signature(function).parameters)
     if found != expected:
         raise ConfigError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from windrow.config import ModelSettings, ReferenceLists
 from windrow.models.foundation import Foundation
+from windrow.models.hooks import Hook
 from windrow.models.model import Model
 
 
@@ -16,10 +17,12 @@ class Package:
     """A set of models over the same events, and the names that belong to it."""
 
     name: str
+    settings: type[ModelSettings]
+    """The options that it takes."""
     models: Callable[[Any], Sequence[Model]]
     """The enabled models under given settings, in reading order."""
-    hooks: Mapping[str, str]
-    """Hook name -> what it decides, for the error messages and the documentation."""
+    hooks: tuple[Hook, ...] = ()
+    """What the project can decide by functions of its own, beside the hooks of every package."""
     foundation: Callable[[Any], Foundation] = lambda settings: Foundation()
     """What its models stand on, under given settings."""
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
@@ -29,11 +32,14 @@ class Package:
     own_sessions_table: Callable[[Any], str | None] = lambda settings: None
     """A table of the project's own that is read instead of that model's, under given settings."""
     reference_lists: Callable[[Any], ReferenceLists] = lambda settings: ReferenceLists()
-    """The project's own lists of countries, languages and sources, under given settings."""
+    """The lists that its models take as `reference`, under given settings; ours by default."""
     has_prefixed_tables: bool = True
     """False: the names of its models are those of their tables."""
-    stands_on: str | None = None
-    """The package whose base, manifests and progress this one shares; None: it has its own."""
+
+    @property
+    def stands_on(self) -> str | None:
+        """The package whose base, manifests and progress this one shares; None: it has its own."""
+        return self.settings.stands_on
 
     @property
     def prefix(self) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from windrow.config import json_schema
+from windrow.packages import SETTINGS
 
 _FILES = Path(__file__).parent / "project"
 
@@ -47,7 +48,7 @@ def _shared_files(model: str = "daily_pages.py") -> dict[str, str]:
         f"models/{model}": _text(model),
         "hooks.py": _text("hooks.py"),
         ".gitignore": _text("gitignore"),
-        ".windrow/schema.json": json.dumps(json_schema(), indent=2) + "\n",
+        ".windrow/schema.json": json.dumps(json_schema(SETTINGS), indent=2) + "\n",
     }
 
 

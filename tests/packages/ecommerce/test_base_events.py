@@ -10,16 +10,12 @@ from pyspark.sql import functions as F
 
 from shop import action, base_events, base_of, product
 from website import at, event, event_frame, rows
-from windrow.atomic.columns import (
-    CLIENT_SESSION,
-    ECOMMERCE_CART,
-    ECOMMERCE_PRODUCT,
-    SCREEN,
-)
+from windrow.atomic.entity_columns import CLIENT_SESSION, ECOMMERCE_CART, ECOMMERCE_PRODUCT, SCREEN
 from windrow.atomic.source import open_source
-from windrow.config import EcommerceSettings, EventsSource
+from windrow.config import EventsSource
 from windrow.engine.intake.session_events import scan
 from windrow.packages.ecommerce.base_events import SWITCHES
+from windrow.packages.ecommerce.settings import EcommerceSettings
 
 APP = {
     CLIENT_SESSION.name: [

@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from shop import action, base_events, money, product
 from website import Event, rows
-from windrow.config import EcommerceSettings
 from windrow.errors import ConfigError
 from windrow.packages.ecommerce import ECOMMERCE
 from windrow.packages.ecommerce.cart_interactions import cart_interactions
 from windrow.packages.ecommerce.checkout_interactions import checkout_interactions
 from windrow.packages.ecommerce.product_interactions import columns as product_columns
 from windrow.packages.ecommerce.product_interactions import product_interactions
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.packages.ecommerce.transaction_interactions import (
     COLUMNS as TRANSACTION,
 )

@@ -15,7 +15,7 @@ from random_runs import any_cuts, few_examples, run_in_pieces
 from shop import Shop, action, product
 from website import Event, Site, at, event, rows
 from windrow import SourceError
-from windrow.atomic.columns import ECOMMERCE_CART, ECOMMERCE_USER
+from windrow.atomic.entity_columns import ECOMMERCE_CART, ECOMMERCE_USER
 
 TABLES = (
     *("product_interactions", "cart_interactions", "checkout_interactions"),

@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from shop import action, base_events, money, product
 from website import rows
-from windrow.config import EcommerceSettings
 from windrow.packages.ecommerce.sessions import (
     columns,
     sessions,
     sessions_without_transactions,
 )
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.packages.ecommerce.transaction_interactions import (
     COLUMNS as TRANSACTION,
 )

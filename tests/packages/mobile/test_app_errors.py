@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import app_event, app_events_this_run
 from website import at, rows
-from windrow.atomic.columns import APPLICATION_ERROR, SCREEN
-from windrow.config import MobileSettings
+from windrow.atomic.entity_columns import APPLICATION_ERROR, SCREEN
 from windrow.packages.mobile.app_errors import app_errors, columns
+from windrow.packages.mobile.settings import MobileSettings
 
 FAILURE = {
     **dict.fromkeys(APPLICATION_ERROR.fields),

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from phone_app import App, app_event
 from website import event
 from windrow import Project, SourceError
-from windrow.atomic.columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
+from windrow.atomic.entity_columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
 from windrow.cli import main
 
 OWN_COLUMNS = {

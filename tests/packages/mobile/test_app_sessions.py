@@ -9,17 +9,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import NOBODY, app_event, app_events_this_run
 from website import Event, at, rows
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     APPLICATION,
     APPLICATION_ERROR,
     GEOLOCATION,
     MOBILE_CONTEXT,
 )
-from windrow.config import MobileSettings
 from windrow.models.hooks import Hooks
 from windrow.packages.mobile.screen_views import COLUMNS as SCREEN_VIEW_COLUMNS
 from windrow.packages.mobile.screen_views import screen_views
 from windrow.packages.mobile.sessions import COLUMNS, sessions
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.mobile.user_mapping import COLUMNS as MAPPING
 from windrow.tables.frames import frame_of
 

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import NOBODY, app_event, app_events_this_run
 from website import at, rows
-from windrow.config import MobileSettings
 from windrow.packages.mobile.sessions import COLUMNS as SESSION_COLUMNS
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.mobile.user_mapping import COLUMNS as MAPPING
 from windrow.packages.mobile.user_mapping import user_mapping
 from windrow.packages.mobile.users import COLUMNS, users

@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import app_event, app_events_this_run
 from website import Event, at, rows
-from windrow.atomic.columns import SCREEN_VIEW
-from windrow.config import MobileSettings
+from windrow.atomic.entity_columns import SCREEN_VIEW
 from windrow.packages.mobile.screen_views import COLUMNS, screen_views
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables.frames import frame_of
 
 INDEXES = (

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from normalized import BANNER, PAGE, ROBOTS, Normalized, entry
 from website import at, event, rows
 from windrow import State
-from windrow.atomic.columns import CMP_VISIBLE, IAB
+from windrow.atomic.entity_columns import CMP_VISIBLE, IAB
 
 TABLES = {
     "events": [

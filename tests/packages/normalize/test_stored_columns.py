@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from normalized import entry, settings
-from windrow.config import NormalizeSettings
-from windrow.config.iglu import SchemaField
 from windrow.errors import ConfigError, SourceError
 from windrow.packages.normalize.event_table import event_table
+from windrow.packages.normalize.iglu import SchemaField
+from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.stored_columns import reshape
 from windrow.packages.normalize.tables import event_tables
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from normalized import PAGE, ROBOTS, VITALS, Normalized, entry
 from website import event
-from windrow.atomic.columns import IAB, WEB_VITALS
+from windrow.atomic.entity_columns import IAB, WEB_VITALS
 from windrow.cli import main
 
 

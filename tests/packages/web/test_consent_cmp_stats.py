@@ -7,9 +7,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.config import WebSettings
 from windrow.packages.web.consent_cmp_stats import COLUMNS, consent_cmp_stats
 from windrow.packages.web.consent_log import COLUMNS as LOG
+from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)

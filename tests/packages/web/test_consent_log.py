@@ -6,10 +6,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES
-from windrow.config import WebSettings
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.models.hooks import Hooks
 from windrow.packages.web.consent_log import COLUMNS, consent_log
+from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 EVENT = {

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.config import WebSettings
 from windrow.packages.web.consent_log import COLUMNS as LOG
 from windrow.packages.web.consent_users import COLUMNS, consent_users
 from windrow.packages.web.consent_versions import COLUMNS as VERSIONS
+from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)

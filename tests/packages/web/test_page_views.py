@@ -8,10 +8,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from website import Event, at, event, events_this_run
-from windrow.atomic.columns import YAUAA
-from windrow.config import ReferenceLists, WebSettings
+from windrow.atomic.entity_columns import YAUAA
+from windrow.config import ReferenceLists
 from windrow.models.hooks import Hooks
 from windrow.packages.web.page_views import COLUMNS, page_views
+from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames, reference_frames
 from windrow.tables.frames import frame_of
 

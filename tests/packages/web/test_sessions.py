@@ -9,10 +9,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from website import at, event, events_this_run
-from windrow.atomic.columns import YAUAA
-from windrow.config import ReferenceLists, WebSettings
+from windrow.atomic.entity_columns import YAUAA
+from windrow.config import ReferenceLists
 from windrow.models.hooks import Hooks
 from windrow.packages.web.sessions import columns, sessions
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.user_mapping import COLUMNS as USER_MAPPING
 from windrow.reference.frames import ReferenceFrames, reference_frames
 from windrow.tables.frames import frame_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from windrow.config import WebSettings
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.user_mapping import COLUMNS, user_mapping
 from windrow.tables.frames import frame_of
 

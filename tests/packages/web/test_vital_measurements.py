@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.config import ReferenceLists, WebSettings
+from windrow.config import ReferenceLists
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vital_measurements import columns, vital_measurements
 from windrow.packages.web.vitals import COLUMNS as VITALS
 from windrow.reference.frames import ReferenceFrames, reference_frames

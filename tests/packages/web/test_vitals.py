@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, STANDARD_COLUMNS, WEB_VITALS, YAUAA
-from windrow.config import WebSettings
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import IAB, WEB_VITALS, YAUAA
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vitals import COLUMNS, vitals
 from windrow.tables.frames import frame_of
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
-from windrow.config import EcommerceSettings
+from windrow.atomic.entity_columns import CLIENT_SESSION, ECOMMERCE_PRODUCT, SCREEN
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages.ecommerce.base_events import SWITCHES, foundation
@@ -19,6 +18,7 @@ from windrow.packages.ecommerce.funnel_sessions import (
 )
 from windrow.packages.ecommerce.product_interactions import product_interactions
 from windrow.packages.ecommerce.sessions import sessions, sessions_without_transactions
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.packages.ecommerce.transaction_interactions import (
     transaction_interactions,
     transactions_of_the_reference,
@@ -56,12 +56,8 @@ def _models(settings: EcommerceSettings) -> Sequence[Model]:
 
 ECOMMERCE = Package(
     name="ecommerce",
+    settings=EcommerceSettings,
     models=_models,
-    hooks={
-        "quarantine_sessions": "which sessions take in no more events",
-        "cluster_by": "the columns by which a table is laid out",
-        "allow_refresh": "whether protected tables may be rebuilt",
-    },
     foundation=foundation,
     sessions="sessions",
     options_of_columns={

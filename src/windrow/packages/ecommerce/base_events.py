@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     CLIENT_SESSION,
     ECOMMERCE_ACTION,
     ECOMMERCE_CART,
@@ -22,8 +22,9 @@ from windrow.atomic.columns import (
 )
 from windrow.atomic.fields import first_of, page_view_id, unknown
 from windrow.columns.rules import column
-from windrow.config import EcommerceSettings, flat, of_entity
+from windrow.config import flat, of_entity
 from windrow.models.foundation import Foundation, Identifier
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 _USER = {f"ecommerce_user_{field}": field for field in ECOMMERCE_USER.fields}

@@ -10,11 +10,11 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
-from windrow.config import EcommerceSettings
 from windrow.models.checks import AcceptedValues
 from windrow.models.model import model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 BOUGHT, EMPTIED, ABANDONED, OPEN = "bought", "emptied", "abandoned", "open"

@@ -6,7 +6,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import EcommerceSettings
 from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
@@ -18,6 +17,7 @@ from windrow.packages.ecommerce.event_fields import (
     shaped,
     typed,
 )
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

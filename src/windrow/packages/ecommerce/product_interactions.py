@@ -5,10 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.keys import surrogate_key
 from windrow.columns.rules import column
-from windrow.config import EcommerceSettings
 from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
@@ -19,6 +18,7 @@ from windrow.packages.ecommerce.event_fields import (
     shaped,
     typed,
 )
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 VIEWS = ("product_view", "list_view")

@@ -8,9 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import ECOMMERCE_PRODUCT
+from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
-from windrow.config import EcommerceSettings
 from windrow.models.checks import Unique
 from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
@@ -25,6 +24,7 @@ from windrow.packages.ecommerce.event_fields import (
     shaped,
     typed,
 )
+from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
-from windrow.config import MediaPlayerSettings
+from windrow.atomic.entity_columns import MEDIA_ELEMENT, VIDEO_ELEMENT, YOUTUBE
+from windrow.models.hooks import FILTER_BOTS
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages.media_player.base import base
@@ -29,6 +29,7 @@ from windrow.packages.media_player.reference_base import reference_base
 from windrow.packages.media_player.reference_media_stats import reference_media_stats
 from windrow.packages.media_player.retention import retention
 from windrow.packages.media_player.session_stats import session_stats
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.packages.media_player.user_stats import user_stats
 
 __all__ = ["MEDIA_PLAYER"]
@@ -48,12 +49,12 @@ def _models(settings: MediaPlayerSettings) -> Sequence[Model]:
 
 MEDIA_PLAYER = Package(
     name="media_player",
+    settings=MediaPlayerSettings,
     models=_models,
-    hooks={"filter_bots": "which user agents are kept"},
+    hooks=(FILTER_BOTS,),
     options_of_columns={
         YOUTUBE.name: "enable_youtube",
         MEDIA_ELEMENT.name: "enable_whatwg_media",
         VIDEO_ELEMENT.name: "enable_whatwg_video",
     },
-    stands_on="web",
 )

@@ -6,11 +6,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
 from windrow.models.checks import Expression, NotNull
 from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
 from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, measured_parts
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed
 from windrow.tables import Columns
 

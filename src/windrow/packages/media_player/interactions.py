@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.entity_columns import (
     MEDIA_ELEMENT,
     MEDIA_PLAYER,
     MEDIA_PLAYER_EVENT,
@@ -15,12 +15,11 @@ from windrow.atomic.columns import (
 )
 from windrow.columns import devices
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
-from windrow.config.media_player import END
 from windrow.models.checks import Expression, NotNull
 from windrow.models.hooks import Hooks
 from windrow.models.model import model
 from windrow.models.parts.people import is_human
+from windrow.packages.media_player.settings import END, MediaPlayerSettings
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
 

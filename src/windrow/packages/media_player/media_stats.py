@@ -6,10 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
 from windrow.models.checks import Expression
 from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
 
 CHECKS = (

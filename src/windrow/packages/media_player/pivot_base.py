@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
 from windrow.models.model import model
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.config import MediaPlayerSettings
 from windrow.models.model import model, stored
 from windrow.packages.media_player.base import COLUMNS, new_durations
+from windrow.packages.media_player.settings import MediaPlayerSettings
 
 
 @model(kind="this_run")

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.config import MediaPlayerSettings
 from windrow.models.model import model
 from windrow.packages.media_player.base import CHECKS, COLUMNS, greatest, plays
 from windrow.packages.media_player.play_parts import DESCRIPTION, measured_events
+from windrow.packages.media_player.settings import MediaPlayerSettings
 
 _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTION)
 

@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal
-from windrow.config import MediaPlayerSettings
 from windrow.models.model import model, stored
 from windrow.packages.media_player.media_stats import (
     CHECKS,
@@ -25,6 +24,7 @@ from windrow.packages.media_player.media_stats import (
     whole_build,
     with_rates,
 )
+from windrow.packages.media_player.settings import MediaPlayerSettings
 
 _NEVER_YET, _NEVER = "2999-01-01 00:00:00", "2000-01-01 00:00:00"
 """First and last play of media that were never played, once they have been added to."""

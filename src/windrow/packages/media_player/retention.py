@@ -6,11 +6,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
 from windrow.models.checks import Expression
 from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA
 from windrow.packages.media_player.media_stats import touched_media
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

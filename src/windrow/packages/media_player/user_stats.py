@@ -6,11 +6,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import MediaPlayerSettings
 from windrow.models.checks import NotNull
 from windrow.models.model import model, stored
 from windrow.packages.media_player.media_stats import exact_average
 from windrow.packages.media_player.session_stats import COLUMNS as SESSION_COLUMNS
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
 
 _TOTALS = (

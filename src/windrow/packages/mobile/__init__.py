@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
-from windrow.config import MobileSettings, of_entity
+from windrow.atomic.entity_columns import APPLICATION_ERROR, CLIENT_SESSION, SCREEN_VIEW
+from windrow.config import of_entity
 from windrow.models.foundation import Foundation, Identifier
 from windrow.models.model import Model
 from windrow.models.package import Package
@@ -21,8 +21,10 @@ from windrow.packages.mobile.event_fields import (
     entities,
     fields_in_session,
 )
+from windrow.packages.mobile.hooks import HOOKS
 from windrow.packages.mobile.screen_views import screen_views
 from windrow.packages.mobile.sessions import sessions
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.mobile.user_mapping import user_mapping
 from windrow.packages.mobile.users import users
 
@@ -55,13 +57,9 @@ def _foundation(settings: MobileSettings) -> Foundation:
 
 MOBILE = Package(
     name="mobile",
+    settings=MobileSettings,
     models=_models,
-    hooks={
-        "stitch_user_identifiers": "the stitched user id of a session",
-        "quarantine_sessions": "which sessions take in no more events",
-        "cluster_by": "the columns by which a table is laid out",
-        "allow_refresh": "whether protected tables may be rebuilt",
-    },
+    hooks=HOOKS,
     foundation=_foundation,
     sessions="sessions",
     own_sessions_table=lambda settings: settings.sessions_table,

@@ -11,10 +11,9 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.atomic.entity_columns import APPLICATION_ERROR
 from windrow.columns.rules import column, rule_of
 from windrow.columns.timestamps import literal
-from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
 from windrow.models.model import model
@@ -31,6 +30,7 @@ from windrow.packages.mobile.event_fields import (
     read_for,
     typed,
 )
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 _ADDED = ("cause_stack_trace", "file_name", "line_column")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.config import MobileSettings
+from windrow.packages.mobile.settings import MobileSettings
 
 ANONYMOUS = "00000000-0000-0000-0000-000000000000"
 """What a tracker sends in place of the device's id when it anonymises."""

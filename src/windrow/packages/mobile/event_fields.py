@@ -10,18 +10,18 @@ from pyspark.sql import Column
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import (
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import (
     APPLICATION,
     CLIENT_SESSION,
     GEOLOCATION,
     MOBILE_CONTEXT,
     SCREEN,
     SCREEN_VIEW,
-    STANDARD_COLUMNS,
     EntityColumn,
 )
 from windrow.columns.rules import column
-from windrow.config import MobileSettings
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 CONTEXTS: dict[str, tuple[EntityColumn, str]] = {

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
-from windrow.config import MobileSettings
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
 from windrow.models.model import model
@@ -34,6 +33,7 @@ from windrow.packages.mobile.event_fields import (
     read_for,
     typed,
 )
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

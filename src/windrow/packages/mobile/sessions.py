@@ -11,10 +11,9 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.atomic.entity_columns import APPLICATION_ERROR
 from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, seconds_between
-from windrow.config import MobileSettings
 from windrow.models.checks import NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
@@ -35,6 +34,7 @@ from windrow.packages.mobile.event_fields import (
     read_for,
     typed,
 )
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 _SHOWN_FIRST = "from the session's first screen view"

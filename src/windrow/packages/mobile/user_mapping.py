@@ -5,12 +5,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.columns.rules import column
-from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
 from windrow.models.model import model, stored
 from windrow.models.parts.user_mapping import latest_ids
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import typed
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal
-from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
 from windrow.models.model import model, stored
@@ -29,6 +28,7 @@ from windrow.packages.mobile.event_fields import (
     START_DATE,
     typed,
 )
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 _SUMS = ("screen_views", "screen_names_viewed", "app_errors", "fatal_app_errors")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from windrow.config import NormalizeSettings
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages.normalize.event_table import event_table
 from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
 from windrow.packages.normalize.filtered_events import filtered_events
+from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.stored_columns import reshape
 from windrow.packages.normalize.tables import (
     EVENT_COLUMNS,
@@ -58,11 +58,8 @@ def _foundation(settings: NormalizeSettings) -> Foundation:
 
 NORMALIZE = Package(
     name="normalize",
+    settings=NormalizeSettings,
     models=_models,
-    hooks={
-        "cluster_by": "the columns by which a table is laid out",
-        "allow_refresh": "whether protected tables may be rebuilt",
-    },
     foundation=_foundation,
     has_prefixed_tables=False,
 )

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, StructType
+from pyspark.sql.types import ArrayType, DataType
 
-from windrow.config import SchemaField, SchemaUri, snake_case
+from windrow.atomic.entities import struct_of
+from windrow.atomic.names import snake_case
+from windrow.packages.normalize.iglu import SchemaField, SchemaUri
 
 Fields = tuple[SchemaField, ...]
 
@@ -52,7 +54,7 @@ class Payload:
         if self.fields is not None:
             found = [(it.column, it.spark_type) for it in self.fields]
         elif stored is not None:
-            found = [(field.name, None) for field in _struct(stored).fields]
+            found = [(field.name, None) for field in struct_of(stored) or ()]
         prefix = f"{self.alias}_" if self.alias else ""
         return [
             FieldColumn(f"{prefix}{name}", name, self._rule(name), kind) for name, kind in found
@@ -65,12 +67,12 @@ class Payload:
     def flattened(self, events: DataFrame) -> list[Column]:
         """The columns, from events that have the payload in the models' shape."""
         stored = events.schema[self.column].dataType
-        kinds = {field.name: field.dataType for field in _struct(stored).fields}
+        names = {field.name for field in struct_of(stored) or ()}
         payload = self.value(events)
         return [
             commented(
                 payload.getField(it.field)
-                if it.field in kinds
+                if it.field in names
                 else F.lit(None).cast(it.type or "string"),
                 it.name,
                 it.rule,
@@ -88,12 +90,6 @@ class Payload:
 def commented(value: Column, name: str, rule: str) -> Column:
     """A column whose rule becomes its comment in the table."""
     return value.alias(name, metadata={"comment": rule})
-
-
-def _struct(kind: DataType) -> StructType:
-    inner = kind.elementType if isinstance(kind, ArrayType) else kind
-    assert isinstance(inner, StructType)
-    return inner
 
 
 def payloads(

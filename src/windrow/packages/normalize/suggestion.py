@@ -11,7 +11,8 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
-from windrow.config import SchemaUri, snake_case
+from windrow.atomic.names import snake_case
+from windrow.packages.normalize.iglu import SchemaUri
 
 MOST_TYPES = 1000
 """More event types than that are names that something makes up, such as a URL."""

@@ -11,10 +11,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
 from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.names import snake_case
 from windrow.columns.rules import column, rule_of
-from windrow.config import EventTable, NormalizeSettings, SchemaField, SchemaUri, snake_case
 from windrow.errors import ConfigError
+from windrow.packages.normalize.iglu import SchemaField, SchemaUri
 from windrow.packages.normalize.payloads import Payload, commented, payloads
+from windrow.packages.normalize.settings import EventTable, NormalizeSettings
 from windrow.tables import Columns
 
 EVENT_COLUMNS: Columns = {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_PAGE, WEB_VITALS
 from windrow.atomic.fields import page_view_id
-from windrow.config import WebSettings
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
@@ -17,8 +16,10 @@ from windrow.packages.web.consent_totals import consent_totals
 from windrow.packages.web.consent_users import consent_users
 from windrow.packages.web.consent_versions import consent_versions
 from windrow.packages.web.enrichments import ENRICHMENTS
+from windrow.packages.web.hooks import HOOKS
 from windrow.packages.web.page_views import page_views
 from windrow.packages.web.sessions import sessions
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.user_mapping import user_mapping
 from windrow.packages.web.users import users
 from windrow.packages.web.vital_measurements import vital_measurements
@@ -52,25 +53,9 @@ def _foundation(settings: WebSettings) -> Foundation:
 
 WEB = Package(
     name="web",
+    settings=WebSettings,
     models=_models,
-    hooks={
-        "filter_bots": "which user agents are kept",
-        "content_group": "the content group of a page view",
-        "channel_group": "the default channel group of a page view or session",
-        "engaged_session": "whether a session is engaged",
-        "stitch_user_identifiers": "the stitched user id of a session",
-        "core_web_vital_page_groups": "the group of pages that a web vitals row belongs to",
-        "core_web_vital_results": "the verdict on one web vitals measure",
-        "core_web_vital_pass": "whether a group of page views passes on its web vitals",
-        "quarantine_sessions": "which sessions take in no more events",
-        "get_iab_context_fields": "the IAB columns",
-        "get_ua_context_fields": "the UA parser columns",
-        "get_yauaa_context_fields": "the YAUAA columns",
-        "get_conversion_columns": "the columns of one conversion",
-        "update_incremental_manifest_table": "how far the manifest moves",
-        "cluster_by": "the columns by which a table is laid out",
-        "allow_refresh": "whether protected tables may be rebuilt",
-    },
+    hooks=HOOKS,
     foundation=_foundation,
     sessions="sessions",
     own_sessions_table=lambda settings: settings.sessions_table,

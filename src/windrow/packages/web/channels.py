@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.marketing import channel_group, plain
-from windrow.config import WebSettings
+from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames
 
 _MEDIUM_OF_REFERRER = {"search": "organic", "social": "social", "email": "email"}

@@ -8,10 +8,10 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.columns.timestamps import seconds_between
-from windrow.config import WebSettings
 from windrow.models.model import model, stored
 from windrow.packages.web.consent_log import BANNER, CMP_LOAD_TIME, PREFERENCES
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import CMP_VISIBLE, CONSENT_PREFERENCES
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES
 from windrow.columns.rules import column, noted
-from windrow.config import WebSettings
 from windrow.models.checks import AcceptedValues
 from windrow.models.hooks import Hooks
 from windrow.models.model import model
 from windrow.models.parts.people import is_human
 from windrow.packages.web.event_fields import DERIVED_DATE, PAGE_VIEW_ID, typed
+from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 BANNER = "cmp_visible"

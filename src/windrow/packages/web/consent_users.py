@@ -6,11 +6,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column, noted
-from windrow.config import WebSettings
 from windrow.models.model import model, stored
 from windrow.packages.web.consent_load_order import loaded_since
 from windrow.packages.web.consent_log import ANSWER, BANNER, PREFERENCES
 from windrow.packages.web.event_fields import typed
+from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 _LAST: dict[str, str] = {

@@ -7,10 +7,10 @@ from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column, noted
-from windrow.config import WebSettings
 from windrow.models.model import model, stored
 from windrow.packages.web.consent_load_order import loaded_since
 from windrow.packages.web.consent_log import ANSWER, BANNER
+from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 _TERMS = ("consent_scopes", "consent_url", "domains_applied")

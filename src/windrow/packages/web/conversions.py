@@ -7,9 +7,9 @@ from pyspark.sql import functions as F
 
 from windrow.columns.expressions import columns_in
 from windrow.columns.rules import column
-from windrow.config import ConversionEvent, WebSettings
 from windrow.errors import ConfigError
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import ConversionEvent, WebSettings
 from windrow.tables import Columns
 
 _VALUE = "double"

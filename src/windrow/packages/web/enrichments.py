@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, UA_PARSER, YAUAA, EntityColumn
-from windrow.config import WebSettings
+from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA, EntityColumn
 from windrow.models.hooks import Hooks
+from windrow.packages.web.settings import WebSettings
 
 ENRICHMENTS: dict[str, EntityColumn] = {
     "enable_iab": IAB,

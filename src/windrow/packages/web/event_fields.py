@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from windrow.atomic.columns import IAB, STANDARD_COLUMNS, UA_PARSER, YAUAA
+from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA
 from windrow.columns.rules import column, noted
 from windrow.tables import Columns
 

@@ -13,7 +13,6 @@ from windrow.columns.engagement import engaged_seconds, percent, ping_bucket, wi
 from windrow.columns.marketing import content_group
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal, seconds_between
-from windrow.config import WebSettings
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
@@ -34,6 +33,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
+from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 

@@ -11,7 +11,6 @@ from windrow.columns.devices import device_category, screen_resolution
 from windrow.columns.engagement import engaged_seconds, ping_bucket
 from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
-from windrow.config import WebSettings
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
@@ -36,6 +35,7 @@ from windrow.packages.web.event_fields import (
     START_DATE,
     typed,
 )
+from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.columns.rules import column
-from windrow.config import WebSettings
 from windrow.models.checks import NotNull
 from windrow.models.model import model, stored
 from windrow.models.parts.user_mapping import latest_ids
+from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {

@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
 from windrow.models.model import model, stored
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns

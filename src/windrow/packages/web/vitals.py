@@ -5,10 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.atomic.columns import IAB, WEB_VITALS, YAUAA
+from windrow.atomic.entity_columns import IAB, WEB_VITALS, YAUAA
 from windrow.columns.marketing import content_group
 from windrow.columns.rules import column, noted, rule_of
-from windrow.config import WebSettings
 from windrow.models.checks import NotNull, Unique
 from windrow.models.hooks import Hooks
 from windrow.models.model import model
@@ -16,6 +15,7 @@ from windrow.models.parts.first_events import first_of_each, not_had_before
 from windrow.models.parts.people import is_human
 from windrow.packages.web.enrichments import enrichment_fields
 from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
+from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vital_results import RESULTS, results
 from windrow.tables import Columns
 

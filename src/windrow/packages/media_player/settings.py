@@ -23,6 +23,14 @@ class MediaPlayerSettings(ModelSettings):
     """How the media player package makes its tables; how it runs is told under web."""
 
     stands_on: ClassVar[str | None] = "web"
+    ignored_options: ClassVar[tuple[str, ...]] = (
+        *ModelSettings.ignored_options,
+        "media_player_event_context",
+        "media_player_context",
+        "youtube_context",
+        "html5_media_element_context",
+        "html5_video_element_context",
+    )
 
     percent_progress_boundaries: Percents = Field(
         default=(10, 25, 50, 75),

@@ -17,13 +17,15 @@ from pydantic import (
     model_validator,
 )
 
+from windrow.atomic.names import snake_case
 from windrow.config.events import EventsSource, table_if_text
-from windrow.config.fields import Frozen, NamePart, TableName, Text, Texts, one_as_many
-from windrow.config.iglu import SchemaUri, snake_case
+from windrow.config.fields import Frozen, Many, NamePart, TableName, Text, Texts, one_as_many
 from windrow.config.options import PackageSettings
 from windrow.config.paths import resolved
 from windrow.config.problems import InvalidConfigError, check
-from windrow.config.schema_documents import (
+from windrow.errors import ConfigError
+from windrow.packages.normalize.iglu import SchemaUri
+from windrow.packages.normalize.schema_documents import (
     Fields,
     Find,
     first_of,
@@ -33,7 +35,6 @@ from windrow.config.schema_documents import (
     in_registries,
     read_json,
 )
-from windrow.errors import ConfigError
 
 PUBLIC_REGISTRY = "default"
 """Stands for the public registry, which windrow does not ask: stored columns tell the fields."""
@@ -73,9 +74,10 @@ class TablesConfig(Frozen):
     validate_schemas: bool = Field(
         default=True, description="Refuse schema documents that describe themselves wrongly."
     )
-    overwrite: bool = Field(default=True, description="Accepted; it means nothing here.")
+    overwrite: bool = Field(default=True, description="Accepted for compatibility, without effect.")
     models_folder: str = Field(
-        default="snowplow_normalized_events", description="Accepted; it means nothing here."
+        default="snowplow_normalized_events",
+        description="Accepted for compatibility, without effect.",
     )
     models_prefix: str = Field(
         default="snowplow", description="What table names begin with that are not given."
@@ -173,7 +175,7 @@ class Users(Frozen):
         return bool(it.id_self_describing_event_schema and it.id_context_schema)
 
 
-EventTables = Annotated[tuple[EventTable, ...], BeforeValidator(one_as_many)]
+EventTables = Many[EventTable]
 
 
 class NormalizeFile(Frozen):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from windrow.config.fields import (
     Count,
@@ -16,10 +16,11 @@ from windrow.config.fields import (
     Positive,
     TableName,
     Text,
+    no_repeats,
     one_as_many,
 )
 from windrow.config.options import PackageSettings
-from windrow.config.paths import resolved
+from windrow.config.reference_lists import ReferenceLists
 
 CONVERSION_NAME = r"^[A-Za-z0-9_]+$"
 _TOTALS_NAME = "_all"
@@ -61,27 +62,19 @@ ConversionEvents = Annotated[
 ]
 
 
-class ReferenceLists(Frozen):
-    """CSV files of the user's in place of the lists windrow ships."""
-
-    countries: Text | None = Field(default=None, description="CSV file of countries.")
-    languages: Text | None = Field(default=None, description="CSV file of languages.")
-    sources: Text | None = Field(default=None, description="CSV file of marketing sources.")
-
-    # The fingerprint must not depend on the folder a project is checked out in.
-    @field_serializer("countries", "languages", "sources", when_used="json-unless-none")
-    def _file_name(self, path: str) -> str:
-        return Path(path).name
-
-    def under(self, project_dir: Path) -> ReferenceLists:
-        """The same lists with relative paths seen from the project's folder."""
-        return self.model_copy(
-            update={name: resolved(path, project_dir) for name, path in self if path is not None}
-        )
-
-
 class WebSettings(PackageSettings):
     """How the web package runs."""
+
+    ignored_options: ClassVar[tuple[str, ...]] = (
+        *PackageSettings.ignored_options,
+        "page_view_context",
+        "iab_context",
+        "ua_parser_context",
+        "yauaa_context",
+        "consent_cmp_visible",
+        "consent_preferences",
+        "cwv_context",
+    )
 
     min_visit_length: Count = Field(
         default=5, description="Seconds on a page before the tracker's first page ping."
@@ -133,11 +126,7 @@ class WebSettings(PackageSettings):
     @field_validator("conversion_events")
     @classmethod
     def _names_differ(cls, conversions: tuple[ConversionEvent, ...]) -> tuple[ConversionEvent, ...]:
-        # Spark's column names do not tell upper from lower case.
-        names = [conversion.name.lower() for conversion in conversions]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise ValueError(f"conversions with different names; repeated: {', '.join(repeated)}")
+        no_repeats("conversions", (conversion.name for conversion in conversions))
         return conversions
 
     @field_validator("total_all_conversions")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from windrow.config.fields import TableName, Texts
@@ -10,6 +12,17 @@ from windrow.config.options import PackageSettings
 
 class MobileSettings(PackageSettings):
     """How the mobile package runs."""
+
+    ignored_options: ClassVar[tuple[str, ...]] = (
+        *PackageSettings.ignored_options,
+        "session_context",
+        "mobile_context",
+        "geolocation_context",
+        "application_context",
+        "screen_context",
+        "app_errors_table",
+        "screen_view_events",
+    )
 
     platform: Texts = Field(
         default=("mob",), description="Platforms whose events are processed; empty means all."

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
 from windrow.config.extras import Passthrough, Passthroughs
-from windrow.config.fields import Count, Identifier, Positive, Text, Texts
+from windrow.config.fields import Count, Identifier, Positive, Text, Texts, no_repeats
 from windrow.config.options import PackageSettings
-
-_OTHER_SPELLINGS = {
-    f"{name}s_passthroughs": f"{name}_passthroughs"
-    for name in ("cart", "checkout", "product", "session", "transaction")
-}
-"""Options under the names that the SQL package declares -> those that it reads."""
 
 
 def _passthroughs(of: str) -> Any:
     return Field(default=(), description=f"Columns to add to {of}: names, or sql and alias.")
 
 
-def _other_spelling(of: str) -> Any:
-    return Field(default=(), description=f"Another spelling of {of}_passthroughs.")
-
-
 class EcommerceSettings(PackageSettings):
     """How the e-commerce package runs."""
+
+    # The SQL package declares these names, and reads the others.
+    written_as: ClassVar[dict[str, str]] = {
+        "cart_passthroughs": "carts_passthroughs",
+        "checkout_passthroughs": "checkouts_passthroughs",
+        "product_passthroughs": "products_passthroughs",
+    }
+    ignored_options: ClassVar[tuple[str, ...]] = (
+        *PackageSettings.ignored_options,
+        "sde_ecommerce_action",
+        "context_ecommerce_user",
+        "context_ecommerce_checkout_step",
+        "context_ecommerce_page",
+        "context_ecommerce_transaction",
+        "context_ecommerce_cart",
+        "context_ecommerce_product",
+        "context_web_page",
+        "context_mobile_session",
+        "context_screen",
+    )
 
     ecommerce_event_names: Texts = Field(
         default=("snowplow_ecommerce_action",),
@@ -70,11 +80,6 @@ class EcommerceSettings(PackageSettings):
     product_passthroughs: Passthroughs = _passthroughs("product interactions")
     session_passthroughs: Passthroughs = _passthroughs("sessions, from their first event")
     transaction_passthroughs: Passthroughs = _passthroughs("transaction interactions")
-    carts_passthroughs: Passthroughs = _other_spelling("cart")
-    checkouts_passthroughs: Passthroughs = _other_spelling("checkout")
-    products_passthroughs: Passthroughs = _other_spelling("product")
-    sessions_passthroughs: Passthroughs = _other_spelling("session")
-    transactions_passthroughs: Passthroughs = _other_spelling("transaction")
     quarantined_sessions: Identifier | None = Field(
         default=None, description="Name of the quarantine table, in place of the usual one."
     )
@@ -100,7 +105,7 @@ class EcommerceSettings(PackageSettings):
         if not isinstance(data, dict):
             return data
         found = dict(data)
-        for other, usual in _OTHER_SPELLINGS.items():
+        for usual, other in cls.written_as.items():
             value = found.pop(other, None)
             if value in (None, []):
                 continue
@@ -108,12 +113,14 @@ class EcommerceSettings(PackageSettings):
                 raise ValueError(f"one spelling only: {usual} and {other} are the same option")
         return found
 
-    @field_validator(*_OTHER_SPELLINGS.values())
+    @field_validator(
+        "cart_passthroughs",
+        "checkout_passthroughs",
+        "product_passthroughs",
+        "session_passthroughs",
+        "transaction_passthroughs",
+    )
     @classmethod
     def _aliases_differ(cls, entries: tuple[Passthrough, ...]) -> tuple[Passthrough, ...]:
-        # Spark's column names do not tell upper from lower case.
-        names = [entry.alias.lower() for entry in entries]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise ValueError(f"columns with different names; repeated: {', '.join(repeated)}")
+        no_repeats("columns", (entry.alias for entry in entries))
         return entries

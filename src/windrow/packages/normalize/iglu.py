@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from windrow.atomic.names import snake_case
+
 _URI = re.compile(
     r"iglu:(?P<vendor>[\w.-]+)/(?P<name>[\w-]+)/(?P<format>[\w-]+)/(?P<version>\d+-\d+-\d+)"
 )
@@ -14,17 +16,6 @@ _JSON_TYPES = ("null", "boolean", "integer", "number", "array", "object", "strin
 """JSON types, each able to hold the values of those before it."""
 
 _SPARK_TYPES = {"boolean": "boolean", "integer": "bigint", "number": "double"}
-
-
-def snake_case(text: str) -> str:
-    """The name that a field of a schema has as a column.
-
-    >>> snake_case("iECompatibilityVersion")
-    'i_e_compatibility_version'
-    """
-    parted = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", text)
-    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", parted)
-    return parted.replace("-", "_").lower()
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from windrow.config.fields import Frozen, Number, Text, Texts
-from windrow.config.iglu import SchemaField, SchemaUri, fields_of
 from windrow.config.problems import InvalidConfigError, check
 from windrow.errors import ConfigError
+from windrow.packages.normalize.iglu import SchemaField, SchemaUri, fields_of
 
 SECONDS_TO_WAIT = 20
 
