@@ -218,11 +218,12 @@ def models_document(models: Mapping[str, Sequence[Model]]) -> Document:
 
 def inputs_of(member: Model) -> list[tuple[str, bool]]:
     """The frames that a model reads, and whether each is a whole stored table."""
-    return [
+    named = [
         (source.model, True) if isinstance(source, Stored) else (source, False)
         for source in member.inputs.values()
         if isinstance(source, Stored) or source not in _NOT_FRAMES
     ]
+    return [*named, *((name, True) for name in member.reads.after)]
 
 
 def _model(member: Model) -> Document:

@@ -8,12 +8,13 @@ from windrow.columns.rules import rule_of
 from windrow.errors import TableError
 from windrow.tables.seam import DELETED, Columns
 
-IS_DELETED = f"coalesce(s.`{DELETED}`, false)"
-
 
 def quoted(name: str) -> str:
     """The name as a SQL identifier: order id -> `order id`."""
     return "`" + name.replace("`", "``") + "`"
+
+
+IS_DELETED = f"coalesce(s.{quoted(DELETED)}, false)"
 
 
 def literal(text: str) -> str:

@@ -12,7 +12,7 @@ from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.config import EcommerceSettings
 from windrow.models.checks import AcceptedValues
-from windrow.models.model import model, stored
+from windrow.models.model import Reads, model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
 from windrow.tables import Columns
@@ -50,7 +50,7 @@ COLUMNS: Columns = {
     key="cart_key",
     date="created_tstamp",
     columns=COLUMNS,
-    reads=EVENT_READS,
+    reads=Reads(EVENT_READS),
     checks=[AcceptedValues("status", (BOUGHT, EMPTIED, ABANDONED, OPEN))],
 )
 def carts(

@@ -7,17 +7,15 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
-from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
-    OF_EVENT,
     action_is,
     is_any,
-    shaped,
     typed,
 )
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
@@ -68,22 +66,9 @@ def checkout_values(settings: EcommerceSettings) -> dict[str, Column]:
     }
 
 
-@model(
-    key="event_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("checkout_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="event_id", columns=columns, reads=_reads)
 def checkout_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per event that is a step of a checkout, or the purchase that ends it."""
-    return (
-        events.where(is_checkout_event())
-        .alias("e")
-        .select(
-            *shaped(checkout_values(settings), COLUMNS),
-            *passthroughs.values(settings.checkout_passthroughs),
-        )
-    )
+    found = events.where(is_checkout_event())
+    own = settings.checkout_passthroughs
+    return describe_events(found, columns(settings), checkout_values(settings), own)

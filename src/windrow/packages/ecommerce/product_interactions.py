@@ -9,16 +9,14 @@ from windrow.atomic.columns import ECOMMERCE_PRODUCT
 from windrow.columns.keys import surrogate_key
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
-from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
-    OF_EVENT,
     action_is,
-    shaped,
     typed,
 )
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
 VIEWS = ("product_view", "list_view")
@@ -96,21 +94,13 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     return (*EVENT_READS, ECOMMERCE_PRODUCT.name, *own)
 
 
-@model(
-    key="product_event_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("product_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="product_event_id", columns=columns, reads=_reads)
 def product_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per product that an e-commerce event carries, whatever its action."""
     own = settings.product_passthroughs
     products = events.alias("t").select(
         "*",
-        *([F.struct(*passthroughs.values(own)).alias("own")] if own else []),
+        *([F.struct(*passthroughs.struct(own)).alias("own")] if own else []),
         F.posexplode(ECOMMERCE_PRODUCT.name).alias("product_position", "product"),
     )
 
@@ -133,7 +123,8 @@ def product_interactions(events: DataFrame, settings: EcommerceSettings) -> Data
         "product_list_name": F.when(action == "list_view", F.col("ecommerce_action_name")),
         "is_product_transaction": action == "transaction",
     }
-    return products.select(*shaped(values, own_columns(settings)), *(["own.*"] if own else []))
+    carried = {entry.alias: F.col("own").getField(entry.alias) for entry in own}
+    return describe_events(products, columns(settings), values | carried, ())
 
 
 def _levels(settings: EcommerceSettings) -> range:

@@ -12,19 +12,17 @@ from windrow.atomic.columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
 from windrow.models.checks import Unique
-from windrow.models.model import model
+from windrow.models.parts.first_events import EARLIEST
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import product_reads
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
-    FIRST,
-    OF_EVENT,
     action_is,
     is_any,
-    shaped,
     typed,
 )
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
@@ -58,24 +56,14 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     )
 
 
-@model(
-    key="transaction_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("transaction_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="transaction_id", columns=columns, reads=_reads)
 def transaction_interactions(
     events: DataFrame, nearby: DataFrame, settings: EcommerceSettings
 ) -> DataFrame:
     """One row per transaction id: the event that first told of the purchase."""
     bought = events.where(F.col("transaction_id").isNotNull())
     found = _every_event(bought, settings) if settings.compat else _first(bought, nearby, settings)
-    return found.alias("e").select(
-        *shaped({}, COLUMNS), *passthroughs.values(settings.transaction_passthroughs)
-    )
+    return describe_events(found, columns(settings), {}, settings.transaction_passthroughs)
 
 
 transactions_of_the_reference = replace(
@@ -98,7 +86,7 @@ def _first(bought: DataFrame, nearby: DataFrame, settings: EcommerceSettings) ->
     transactions = bought.where(action_is("transaction"))
     in_session = W.partitionBy("transaction_id", "domain_sessionid")
     told = F.min(settings.session_timestamp).over(in_session)
-    order = W.partitionBy("transaction_id").orderBy("told", "domain_sessionid", *FIRST)
+    order = W.partitionBy("transaction_id").orderBy("told", "domain_sessionid", *EARLIEST)
     firsts = (
         transactions.withColumn("told", told)
         .withColumn("nth", F.row_number().over(order))

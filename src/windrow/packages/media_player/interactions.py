@@ -19,7 +19,7 @@ from windrow.config import MediaPlayerSettings
 from windrow.config.media_player import END
 from windrow.models.checks import Expression, NotNull
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
+from windrow.models.model import Reads, model
 from windrow.models.parts.people import is_human
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
@@ -95,7 +95,7 @@ def _reads(settings: MediaPlayerSettings) -> tuple[str, ...]:
     kind="this_run",
     key="event_id",
     columns=COLUMNS,
-    reads=_reads,
+    reads=Reads(_reads),
     checks=(
         Expression("duration > 0", shows=("media_id", "duration"), severity="warn"),
         NotNull(("media_id", "page_view_id"), severity="warn"),

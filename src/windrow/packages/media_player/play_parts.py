@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import model, stored
+from windrow.models.model import Storage, model, stored
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
 
 PLAY = "play"
@@ -63,7 +64,7 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    is_scratch=True,
+    storage=Storage(is_scratch=True),
 )
 def play_parts(
     interactions_this_run: DataFrame,

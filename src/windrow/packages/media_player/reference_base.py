@@ -11,7 +11,7 @@ from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.config import MediaPlayerSettings
-from windrow.models.model import model
+from windrow.models.model import Storage, model
 from windrow.packages.media_player.base import CHECKS, COLUMNS, greatest, plays
 from windrow.packages.media_player.play_parts import DESCRIPTION, measured_events
 
@@ -23,7 +23,7 @@ _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTIO
     key="play_id",
     date="start_tstamp",
     columns=COLUMNS,
-    steps=("base_this_run",),
+    storage=Storage(steps=("base_this_run",)),
     checks=CHECKS,
 )
 def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettings) -> DataFrame:

@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import model, stored
+from windrow.models.model import Storage, model, stored
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.media_stats import exact_average, share_played
-from windrow.packages.web.event_fields import START_DATE, typed
+from windrow.packages.web.event_fields import typed
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
@@ -39,7 +40,7 @@ COLUMNS: Columns = {
     key="domain_sessionid",
     date="start_tstamp",
     columns=COLUMNS,
-    is_scratch=True,
+    storage=Storage(is_scratch=True),
 )
 def session_stats(plays: DataFrame = stored("base")) -> DataFrame:
     """One row per session with media: impressions, plays and play time."""

@@ -17,14 +17,13 @@ from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
-from windrow.models.model import model
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DERIVED_DATE,
     DEVICE,
     GEO,
     LOCATION,
-    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SESSION,
@@ -62,9 +61,11 @@ def columns(settings: MobileSettings) -> Columns:
     date="derived_tstamp",
     columns=columns,
     replaces="session_id",
-    extras=Extras("events", by=("event_id", "session_id"), first=("event_id",)),
-    steps=("app_errors_this_run",),
-    reads=(*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
+    reads=Reads(
+        (*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
+        extras=Extras("events", by=("event_id", "session_id"), first=("event_id",)),
+    ),
+    storage=Storage(steps=("app_errors_this_run",)),
     checks=(
         NotNull(("session_id", "event_index_in_session", "collector_tstamp")),
         NotNull(("device_user_id", "session_index", "session_first_event_id"), severity="warn"),

@@ -22,6 +22,7 @@ from windrow.atomic.columns import (
 )
 from windrow.columns.rules import column
 from windrow.config import MobileSettings
+from windrow.models.parts.first_events import EARLIEST
 from windrow.tables import Columns
 
 CONTEXTS: dict[str, tuple[EntityColumn, str]] = {
@@ -71,13 +72,6 @@ GEO = (
 )
 NETWORK = ("carrier", "network_technology", "network_type")
 APP = ("build", "version")
-
-MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
-START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
-DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
-
-EARLIEST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
-"""What makes one event of a session earlier than another; the id settles ties."""
 
 
 def typed(*names: str) -> Columns:

@@ -17,16 +17,14 @@ from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
-from windrow.models.model import model
-from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
+from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DERIVED_DATE,
     DEVICE,
-    EARLIEST,
     GEO,
     LOCATION,
-    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SESSION,
@@ -64,9 +62,11 @@ def _is_shown() -> Column:
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="session_id",
-    extras=Extras("events", by=("screen_view_id", "session_id"), first=EARLIEST, of=_is_shown),
-    steps=("screen_views_this_run",),
-    reads=read_for("event_name", *COLUMNS),
+    reads=Reads(
+        read_for("event_name", *COLUMNS),
+        extras=Extras("events", by=("screen_view_id", "session_id"), first=EARLIEST, of=_is_shown),
+    ),
+    storage=Storage(steps=("screen_views_this_run",)),
     checks=(
         *(Unique("event_id"), NotNull("event_id"), NotNull("session_id")),
         Unique(("session_id", "screen_view_in_session_index")),

@@ -12,26 +12,31 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.columns import APPLICATION_ERROR
+from windrow.columns.distinct import count_different
 from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
-from windrow.models.model import model, stored
-from windrow.models.parts.stitching import restitched, stitched, stitched_user_id
+from windrow.models.model import Reads, Storage, model, stored
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST
+from windrow.models.parts.stitching import (
+    restitch_older_sessions,
+    stitch_sessions,
+    stitched_user_id,
+)
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import (
     APP,
     DEVICE,
-    EARLIEST,
     GEO,
     LOCATION,
-    MODEL_TSTAMP,
     NETWORK,
     SCREEN_SIZE,
     SHOWN,
-    START_DATE,
     read_for,
     typed,
 )
@@ -112,35 +117,18 @@ def _stitched_user_id(settings: MobileSettings, hooks: Hooks) -> Column | None:
     return stitched_user_id(hooks, known_device(settings)) if settings.session_stitching else None
 
 
-@model(kind="this_run")
-def stitched_older_sessions(
-    settings: MobileSettings,
-    hooks: Hooks,
-    sessions_this_run: DataFrame,
-    user_mapping: DataFrame,
-    known_before: DataFrame = stored("user_mapping", before_this_run=True),
-    older: DataFrame = stored("sessions"),
-) -> DataFrame:
-    """Stored sessions, not of this run, whose user became known under another id in this run."""
-    return restitched(
-        older,
-        sessions_this_run,
-        user_mapping,
-        known_before,
-        session="session_id",
-        user="device_user_id",
-        value=_stitched_user_id(settings, hooks),
-    )
-
-
 @model(
     key="session_id",
     date="start_tstamp",
     columns=COLUMNS,
     replaces="session_id",
-    extras=Extras("events", by=("session_id",), first=EARLIEST),
-    steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
-    reads=_reads,
+    reads=Reads(_reads, extras=Extras("events", by=("session_id",), first=EARLIEST)),
+    storage=Storage(
+        steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
+        amend=restitch_older_sessions(
+            session="session_id", user="device_user_id", stitched_id=_stitched_user_id
+        ),
+    ),
     checks=(
         *(Unique("session_last_event_id"), NotNull("session_last_event_id")),
         NotNull(("start_tstamp", "end_tstamp", "session_duration_s"), severity="warn"),
@@ -150,7 +138,6 @@ def stitched_older_sessions(
         Unique("session_first_event_id", severity="warn"),
         Unique("previous_session_id", severity="warn"),
     ),
-    amend=stitched_older_sessions,
 )
 def sessions(
     events: DataFrame,
@@ -164,9 +151,8 @@ def sessions(
     totals = _totals(events, settings)
     flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
     shown = flat.join(_shown(screen_views), "session_id", how="left")
-    known = stitched(
-        shown, user_mapping, user="device_user_id", value=_stitched_user_id(settings, hooks)
-    )
+    stitched = _stitched_user_id(settings, hooks)
+    known = stitch_sessions(shown, user_mapping, user="device_user_id", stitched=stitched)
     values: dict[str, Column] = {
         "session_last_event_id": F.col("last.event_id"),
         "model_tstamp": literal(now),
@@ -177,9 +163,7 @@ def sessions(
         **{f"last_{name}": F.col(f"last_shown.{name}") for name in SHOWN},
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return known.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(known, COLUMNS, values)
 
 
 def _totals(events: DataFrame, settings: MobileSettings) -> DataFrame:
@@ -213,7 +197,7 @@ def _shown(screen_views: DataFrame) -> DataFrame:
     fields = F.struct(*SHOWN)
     return screen_views.groupBy("session_id").agg(
         F.count(F.lit(1)).alias("screen_views"),
-        F.size(F.collect_set("screen_view_name")).cast("bigint").alias("screen_names_viewed"),
+        count_different(F.col("screen_view_name")).alias("screen_names_viewed"),
         F.min_by(fields, index).alias("first_shown"),
         F.max_by(fields, index).alias("last_shown"),
     )

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from windrow.columns.rules import column
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
-from windrow.models.model import model, stored
+from windrow.models.model import Reads, model, stored
 from windrow.models.parts.user_mapping import latest_ids
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import typed
@@ -26,7 +26,7 @@ _LATEST = ("collector_tstamp", "derived_tstamp", "event_id")
 @model(
     key="device_user_id",
     columns=COLUMNS,
-    reads=("user_id", *_LATEST),
+    reads=Reads(("user_id", *_LATEST)),
     checks=(NotNull(("user_id", "end_tstamp")),),
 )
 def user_mapping(

@@ -10,6 +10,7 @@ from windrow.columns.rules import column
 from windrow.columns.timestamps import seconds_between
 from windrow.config import WebSettings
 from windrow.models.model import model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.web.consent_log import BANNER, CMP_LOAD_TIME, PREFERENCES
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
@@ -59,6 +60,4 @@ def consent_cmp_stats(settings: WebSettings, log: DataFrame = stored("consent_lo
         "first_consent_event_type": answer["event_type"],
         "cmp_interaction_time": seconds_between(F.col("derived_tstamp"), answered_at),
     }
-    return banners.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(banners, COLUMNS, values)

@@ -10,9 +10,11 @@ from windrow.columns.rules import column, noted
 from windrow.config import WebSettings
 from windrow.models.checks import AcceptedValues
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.people import is_human
-from windrow.packages.web.event_fields import DERIVED_DATE, PAGE_VIEW_ID, typed
+from windrow.models.parts.time_columns import DERIVED_DATE
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
 from windrow.tables import Columns
 
 BANNER = "cmp_visible"
@@ -59,12 +61,14 @@ COLUMNS: Columns = {
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("consent_events_this_run",),
-    reads=(
-        *("event_id", "user_id", "geo_country", "domain_sessionid", "derived_tstamp"),
-        *("load_tstamp", "event_name", "useragent"),
-        *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
+    reads=Reads(
+        (
+            *("event_id", "user_id", "geo_country", "domain_sessionid", "derived_tstamp"),
+            *("load_tstamp", "event_name", "useragent"),
+            *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
+        )
     ),
+    storage=Storage(steps=("consent_events_this_run",)),
     checks=(AcceptedValues("event_type", EVENT_TYPES, severity="warn"),),
 )
 def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
@@ -85,6 +89,4 @@ def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataF
         "cmp_load_time": F.col(CMP_VISIBLE.name).getField("elapsed_time"),
         "derived_tstamp_date": F.to_date("derived_tstamp"),
     }
-    return consents.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(consents, COLUMNS, values)

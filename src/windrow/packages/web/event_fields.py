@@ -65,10 +65,6 @@ def typed(*names: str) -> dict[str, str]:
 PAGE_VIEW_ID: Columns = {
     "page_view_id": column("string", "Id of the page view, from the event's web page entity.")
 }
-MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
-START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
-DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
-
 REFERRER_URL: Columns = {"referrer": STANDARD_COLUMNS["page_referrer"]}
 SOURCE_PLATFORM: Columns = {
     "mkt_source_platform": column(

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from windrow.columns.rules import column
 from windrow.config import WebSettings
 from windrow.models.checks import NotNull
-from windrow.models.model import model, stored
+from windrow.models.model import Reads, model, stored
 from windrow.models.parts.user_mapping import latest_ids
 from windrow.tables import Columns
 
@@ -23,7 +23,7 @@ COLUMNS: Columns = {
 @model(
     key="domain_userid",
     columns=COLUMNS,
-    reads=("event_id", "user_id", "collector_tstamp"),
+    reads=Reads(("event_id", "user_id", "collector_tstamp")),
     checks=(NotNull(("user_id", "end_tstamp")),),
 )
 def user_mapping(

@@ -10,20 +10,19 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull
-from windrow.models.extras import Extras
-from windrow.models.model import model, stored
-from windrow.models.parts.users import over_sessions
+from windrow.models.model import Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
+from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
 from windrow.packages.web.event_fields import (
     CHANNEL_GROUP,
     COUNTRY_NAMES,
     LANGUAGE_NAME,
     MARKETING,
-    MODEL_TSTAMP,
     PAGE,
     REFERRER,
     REFERRER_URL,
     SOURCE_PLATFORM,
-    START_DATE,
     typed,
 )
 from windrow.tables import Columns
@@ -67,21 +66,17 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_userid",
-    extras=Extras(
-        "sessions_of_users", by=("domain_userid",), first=("start_tstamp", "domain_sessionid")
-    ),
-    steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    reads=reads_sessions(user="domain_userid", session="domain_sessionid"),
+    storage=Storage(steps=STEPS),
     checks=(
         NotNull(("start_tstamp", "end_tstamp", "page_views", "sessions", "engaged_time_in_s")),
         NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
     ),
 )
-def users(
-    sessions_of_users: DataFrame, now: datetime, sessions: DataFrame = stored("sessions")
-) -> DataFrame:
+def users(sessions_of_users: DataFrame, now: datetime) -> DataFrame:
     """One row per cookie user: first and last visit, origin, and totals over all visits."""
     of_first = ("user_id", "network_userid", *_FIRST_PAGE, "referrer", *_OF_FIRST)
-    totals = over_sessions(
+    totals = sum_up_sessions(
         sessions_of_users,
         user="domain_userid",
         session="domain_sessionid",
@@ -96,6 +91,4 @@ def users(
         **{f"last_{name}": F.col(f"last.last_{name}") for name in (*PAGE, *_PLACE, *_LANGUAGE)},
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return totals.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(totals, COLUMNS, values)

@@ -11,6 +11,7 @@ from windrow.columns.rules import column
 from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
 from windrow.models.model import model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
@@ -93,12 +94,7 @@ def vital_measurements(
         "country": _country(settings),
         **{_percentile_column(name, settings): F.ceil(name, F.lit(3)) for name in MEASURES},
     }
-    return named.select(
-        *(
-            values.get(name, F.col(name)).cast(kind).alias(name)
-            for name, kind in columns(settings).items()
-        )
-    )
+    return select_declared(named, columns(settings), values)
 
 
 def _percentile_column(measure: str, settings: WebSettings) -> str:

@@ -11,11 +11,13 @@ from windrow.columns.rules import column, noted, rule_of
 from windrow.config import WebSettings
 from windrow.models.checks import NotNull, Unique
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
-from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
 from windrow.models.parts.people import is_human
+from windrow.models.parts.time_columns import DERIVED_DATE
 from windrow.packages.web.enrichments import enrichment_fields
-from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import ENRICHED, PAGE_VIEW_ID, typed
 from windrow.packages.web.vital_results import RESULTS, results
 from windrow.tables import Columns
 
@@ -58,9 +60,7 @@ COLUMNS: Columns = {
 }
 
 _FIRST = ("derived_tstamp", "event_id")
-"""What makes one web vitals event earlier than another; the id settles ties."""
-
-_FIRST_OF_THE_REFERENCE = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+"""What makes one web vitals event earlier than another; the reference goes by EARLIEST."""
 
 
 def _reads(settings: WebSettings) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("vital_events_this_run", "vitals_this_run"),
-    reads=_reads,
+    reads=Reads(_reads),
+    storage=Storage(steps=("vital_events_this_run", "vitals_this_run")),
     checks=(Unique("event_id"), NotNull(("event_id", "page_url"))),
 )
 def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
@@ -87,7 +87,7 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
 
     The device is known with `enable_yauaa` only.
     """
-    order = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
+    order = EARLIEST if settings.compat else _FIRST
     firsts = first_of_each(events.where(_is_measured(settings, hooks)), "page_view_id", order)
     if not settings.compat:
         firsts = not_had_before(firsts, nearby, "page_view_id", order)
@@ -110,13 +110,8 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
         "dedupe_index": F.lit(1),
         "derived_tstamp_date": F.to_date("derived_tstamp"),
     }
-    measured = firsts.select(
-        *(
-            values.get(name, F.col(name)).cast(kind).alias(name)
-            for name, kind in COLUMNS.items()
-            if name not in RESULTS
-        )
-    )
+    own = {name: kind for name, kind in COLUMNS.items() if name not in RESULTS}
+    measured = select_declared(firsts, own, values)
     return measured.withColumns(results(hooks)).select(*COLUMNS)
 
 
