@@ -18,7 +18,7 @@ from windrow.atomic.columns import (
     EntityColumn,
 )
 from windrow.config import EcommerceSettings
-from windrow.models.foundation import Base
+from windrow.models.foundation import Foundation
 from windrow.packages.ecommerce import ECOMMERCE
 
 ACTION = "snowplow_ecommerce_action"
@@ -84,7 +84,7 @@ def action(
     return event(event_id, session, when, **{"name": ACTION} | entities | columns)
 
 
-def base_of(settings: EcommerceSettings) -> Base:
+def base_of(settings: EcommerceSettings) -> Foundation:
     return ECOMMERCE.foundation(settings).with_own_identifiers(settings)
 
 

@@ -18,15 +18,7 @@ from windrow.errors import TableError, did_you_mean
 from windrow.tables import sql
 from windrow.tables.place import Place
 from windrow.tables.refusals import REFUSALS, is_missing, refusals
-from windrow.tables.seam import (
-    DELETED,
-    Columns,
-    Commit,
-    Compaction,
-    Expiry,
-    Layout,
-    TableName,
-)
+from windrow.tables.seam import DELETED, Columns, Commit, Compaction, Expiry, Layout, TableName
 
 KEY = "windrow.key"
 """The table property that names the columns of the key, as hexadecimal digits.

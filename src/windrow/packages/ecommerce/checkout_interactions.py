@@ -8,13 +8,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
 from windrow.packages.ecommerce import passthroughs
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    action_is,
-    is_any,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, is_any, typed
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 

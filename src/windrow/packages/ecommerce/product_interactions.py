@@ -10,12 +10,7 @@ from windrow.columns.keys import surrogate_key
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
 from windrow.packages.ecommerce import passthroughs
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    action_is,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, typed
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 

@@ -15,13 +15,7 @@ from windrow.models.checks import Unique
 from windrow.models.parts.first_events import EARLIEST
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import product_reads
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    action_is,
-    is_any,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, is_any, typed
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
