@@ -21,11 +21,9 @@ from windrow.models.model import Reads, Storage, model
 from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DEVICE,
-    GEO,
-    LOCATION,
     NETWORK,
-    SCREEN_SIZE,
+    PHONE,
+    PLACE,
     SESSION,
     read_for,
     typed,
@@ -39,10 +37,10 @@ _EVENT: Columns = {
     **typed("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
     **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     **MODEL_TSTAMP,
-    **typed("platform", *SCREEN_SIZE, *DEVICE),
+    **typed(*PHONE),
     **typed("screen_id", "screen_name", "screen_activity", "screen_fragment"),
     **typed("screen_top_view_controller", "screen_type", "screen_view_controller"),
-    **typed(*LOCATION, *GEO, "user_ipaddress", "useragent", *NETWORK, *APP),
+    **typed(*PLACE, "user_ipaddress", "useragent", *NETWORK, *APP),
     **typed("event_index_in_session"),
 }
 

@@ -70,6 +70,8 @@ GEO = (
     *("geo_country", "geo_region", "geo_city", "geo_zipcode"),
     *("geo_latitude", "geo_longitude", "geo_region_name", "geo_timezone"),
 )
+PHONE = ("platform", *SCREEN_SIZE, *DEVICE)
+PLACE = (*LOCATION, *GEO)
 NETWORK = ("carrier", "network_technology", "network_type")
 APP = ("build", "version")
 

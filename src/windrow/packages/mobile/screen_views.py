@@ -22,11 +22,9 @@ from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_b
 from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DEVICE,
-    GEO,
-    LOCATION,
     NETWORK,
-    SCREEN_SIZE,
+    PHONE,
+    PLACE,
     SESSION,
     SHOWN,
     read_for,
@@ -46,7 +44,7 @@ COLUMNS: Columns = {
     **typed(*SHOWN),
     **typed("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
     **typed("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
-    **typed("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    **typed(*PHONE, *PLACE),
     **typed("user_ipaddress", "useragent", *NETWORK, *APP),
     **DERIVED_DATE,
 }

@@ -29,17 +29,7 @@ from windrow.models.parts.stitching import (
 )
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import (
-    APP,
-    DEVICE,
-    GEO,
-    LOCATION,
-    NETWORK,
-    SCREEN_SIZE,
-    SHOWN,
-    read_for,
-    typed,
-)
+from windrow.packages.mobile.event_fields import APP, NETWORK, PHONE, PLACE, SHOWN, read_for, typed
 from windrow.tables import Columns
 
 _SHOWN_FIRST = "from the session's first screen view"
@@ -86,7 +76,7 @@ COLUMNS: Columns = {
     **_last("event_name"),
     **noted(typed(*SHOWN), _SHOWN_FIRST, prefix="first_"),
     **noted(typed(*SHOWN), _SHOWN_LAST, prefix="last_"),
-    **_first("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    **_first(*PHONE, *PLACE),
     **_first("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
     **_first("build", prefix="first_"),
     **_last("build"),
@@ -97,8 +87,7 @@ COLUMNS: Columns = {
 
 _AS_FIRST = (
     *("app_id", "session_index", "previous_session_id", "session_first_event_id"),
-    *("user_id", "device_user_id", "network_userid", "platform"),
-    *(*SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    *("user_id", "device_user_id", "network_userid", *PHONE, *PLACE),
     *("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
 )
 """Columns that the session has from its first event, under the event's name; nulls count too."""

@@ -86,6 +86,14 @@ CHANNEL_GROUP: Columns = {
     )
 }
 
+CAME_FROM: Columns = {
+    **REFERRER_URL,
+    **typed(*REFERRER, *MARKETING),
+    **SOURCE_PLATFORM,
+    **CHANNEL_GROUP,
+}
+"""Where a visit came from, as sessions and users have it."""
+
 _YAUAA = noted(YAUAA.fields, "null without `enable_yauaa`")
 
 ENRICHED: Columns = {

@@ -7,16 +7,12 @@ from windrow.config import WebSettings
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.web import conversions
 from windrow.packages.web.event_fields import (
-    CHANNEL_GROUP,
+    CAME_FROM,
     COUNTRY_NAMES,
     ENRICHED,
     GEO,
     LANGUAGE_NAME,
-    MARKETING,
     PAGE,
-    REFERRER,
-    REFERRER_URL,
-    SOURCE_PLATFORM,
     typed,
 )
 from windrow.tables import Columns
@@ -99,9 +95,7 @@ def _origin() -> Columns:
     return {
         **noted(typed(*PAGE), _FROM_FIRST, prefix="first_"),
         **noted(typed(*PAGE), _from_last("page_url"), prefix="last_"),
-        **noted(REFERRER_URL, _FROM_FIRST),
-        **_first(*REFERRER, *MARKETING),
-        **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
+        **noted(CAME_FROM, _FROM_FIRST),
         **_first(*GEO),
         **noted(COUNTRY_NAMES, _FROM_FIRST),
         **noted(

@@ -14,24 +14,12 @@ from windrow.models.model import Storage, model
 from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
-from windrow.packages.web.event_fields import (
-    CHANNEL_GROUP,
-    COUNTRY_NAMES,
-    LANGUAGE_NAME,
-    MARKETING,
-    PAGE,
-    REFERRER,
-    REFERRER_URL,
-    SOURCE_PLATFORM,
-    typed,
-)
+from windrow.packages.web.event_fields import CAME_FROM, COUNTRY_NAMES, LANGUAGE_NAME, PAGE, typed
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)
 _PLACE = ("geo_country", "geo_country_name", "geo_continent", "geo_city", "geo_region_name")
 _LANGUAGE = ("br_lang", "br_lang_name")
-_OF_FIRST = (*REFERRER, *MARKETING, "mkt_source_platform", "default_channel_group")
-
 _FROM_FIRST = "from the first page view or ping of the user's first session"
 _FROM_LAST = "from the last page of the user's last session"
 
@@ -55,8 +43,7 @@ COLUMNS: Columns = {
     "engaged_time_in_s": column("bigint", "Engaged seconds of all the user's sessions together."),
     **noted(_VISITED, _FROM_FIRST, prefix="first_"),
     **noted(_VISITED, _FROM_LAST, prefix="last_"),
-    **noted({**REFERRER_URL, **typed(*REFERRER, *MARKETING)}, _FROM_FIRST),
-    **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
+    **noted(CAME_FROM, _FROM_FIRST),
     **START_DATE,
 }
 
@@ -75,7 +62,7 @@ COLUMNS: Columns = {
 )
 def users(sessions_of_users: DataFrame, now: datetime) -> DataFrame:
     """One row per cookie user: first and last visit, origin, and totals over all visits."""
-    of_first = ("user_id", "network_userid", *_FIRST_PAGE, "referrer", *_OF_FIRST)
+    of_first = ("user_id", "network_userid", *_FIRST_PAGE, *CAME_FROM)
     totals = sum_up_sessions(
         sessions_of_users,
         user="domain_userid",
