@@ -23,7 +23,7 @@ from windrow.atomic.columns import (
     STANDARD_COLUMNS,
     WEB_PAGE,
 )
-from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted
+from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted_index
 
 ANONYMOUS_DEVICE = "00000000-0000-0000-0000-000000000000"
 
@@ -70,7 +70,7 @@ PHONES = (
 
 def app_events_of(site_events: DataFrame) -> DataFrame:
     """The events of sessions as an app would name them, with the entities that phones send."""
-    phone = weighted([p.weight for p in PHONES], draw("phone", F.col("visitor_key")))
+    phone = weighted_index([p.weight for p in PHONES], draw("phone", F.col("visitor_key")))
     named = site_events.withColumn("phone", phone).withColumn("event_name", _event_name())
     return named.withColumns(_entities())
 
@@ -120,7 +120,7 @@ def _event_name() -> Column:
     """An app is installed once, opens screens, goes into the background and back, and fails."""
     slot = F.col("slot")
     is_first_visit = (F.col("visit_number") == 1) & (F.col("page_number") == 0)
-    ordinary = weighted((60, 18, 18, 4), F.col("drawn"))
+    ordinary = weighted_index((60, 18, 18, 4), F.col("drawn"))
     names = ("button_click", "application_background", "application_foreground")
     return (
         F.when(is_first_visit & (slot == 0), "application_install")
@@ -188,17 +188,17 @@ def _screen_view(screen: Column) -> Column:
 
 
 def _screen(page_key: Column, screen: Column, is_ios: Column) -> Column:
-    def named(what: str) -> Column:
+    def with_ending(what: str) -> Column:
         return F.concat(F.initcap(screen), F.lit(what))
 
     return F.struct(
         uuid("page view", page_key).alias("id"),
         screen.alias("name"),
-        F.when(~is_ios, named("Activity")).alias("activity"),
+        F.when(~is_ios, with_ending("Activity")).alias("activity"),
         F.lit(None).cast("string").alias("fragment"),
         F.when(is_ios, F.lit("TabBarController")).alias("top_view_controller"),
         F.lit("Activity").alias("type"),
-        F.when(is_ios, named("Controller")).alias("view_controller"),
+        F.when(is_ios, with_ending("Controller")).alias("view_controller"),
     )
 
 

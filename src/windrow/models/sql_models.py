@@ -70,10 +70,10 @@ def load_sql_model(path: Path) -> Model:
         name=path.stem,
         function=_function(path, text, mentions),
         kind=cast("Kind", kind),
-        key=_listed(header.get("key", "")),
+        key=_split_list(header.get("key", "")),
         date=header.get("date"),
         replaces=header.get("replaces"),
-        tags=_listed(header.get("tags", "")),
+        tags=_split_list(header.get("tags", "")),
         package=header.get("package", ""),
         description=header.get("description", ""),
         inputs=inputs,
@@ -99,7 +99,7 @@ def _header(path: Path, text: str) -> dict[str, str]:
     return found
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

@@ -114,7 +114,7 @@ class SqlTables(ABC):
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
-        properties = {KEY: _encoded(key)} if key else {}
+        properties = {KEY: _encode(key)} if key else {}
         try:
             with refusals(table, "create"):
                 self.create_schema(table.schema)
@@ -136,10 +136,10 @@ class SqlTables(ABC):
         """Create the schema unless it exists."""
 
     def key(self, table: TableName) -> tuple[str, ...]:
-        return _decoded(self.properties(table).get(KEY, ""))
+        return _decode(self.properties(table).get(KEY, ""))
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
-        self.set_property(table, KEY, _encoded(key))
+        self.set_property(table, KEY, _encode(key))
 
     def set_property(self, table: TableName, name: str, value: str) -> None:
         """Note something in the table."""
@@ -158,14 +158,14 @@ class SqlTables(ABC):
             self.spark.sql(sql.add_columns(self.identifier(table), columns))
 
     def append(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self.shaped(table, rows)
+        fitting = self.fit_rows(table, rows)
         with refusals(table, "append to"):
-            shaped.writeTo(self.identifier(table)).append()
+            fitting.writeTo(self.identifier(table)).append()
 
     def overwrite(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self.shaped(table, rows)
+        fitting = self.fit_rows(table, rows)
         with refusals(table, "overwrite"):
-            shaped.writeTo(self.identifier(table)).overwrite(F.lit(True))
+            fitting.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
     def merge(
         self,
@@ -216,16 +216,16 @@ class SqlTables(ABC):
             else:
                 self.spark.conf.set(name, before)
 
-    def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+    def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows with all of the table's columns, in its order."""
         return with_columns(table, rows, self.columns(table))
 
 
-def _encoded(key: Sequence[str]) -> str:
+def _encode(key: Sequence[str]) -> str:
     return ",".join(key).encode().hex()
 
 
-def _decoded(text: str) -> tuple[str, ...]:
+def _decode(text: str) -> tuple[str, ...]:
     return tuple(name for name in bytes.fromhex(text).decode().split(",") if name)
 
 

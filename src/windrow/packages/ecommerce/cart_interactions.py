@@ -14,15 +14,15 @@ from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,
     MONEY,
     action_is,
+    fields,
     is_any,
-    typed,
 )
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **typed("cart_id", "cart_currency", "cart_total_value"),
+    **fields("cart_id", "cart_currency", "cart_total_value"),
     "cart_created": column(
         "boolean",
         "True if what was added is worth all that is in the cart; null if nothing was added or a "
@@ -30,7 +30,7 @@ COLUMNS: Columns = {
     ),
     "cart_emptied": column("boolean", "True if nothing of value is left; null if not known."),
     "cart_transacted": column("boolean", "True if the event is a transaction."),
-    **typed("ecommerce_action_type"),
+    **fields("ecommerce_action_type"),
 }
 
 

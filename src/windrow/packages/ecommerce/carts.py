@@ -66,7 +66,7 @@ def carts(
     """
     this_run = _per_cart(events.where(is_cart_event()), settings)
     touched = known.join(this_run, "cart_key", how="left_semi")
-    merged = _merged(this_run.unionByName(_as_part(touched)))
+    merged = _merge_parts(this_run.unionByName(_as_part(touched)))
     is_overdue = (F.col("status") == OPEN) & (_due(settings) <= literal(until))
     overdue = known.where(is_overdue).join(this_run, "cart_key", how="left_anti")
     return (
@@ -146,7 +146,7 @@ def _as_part(stored_carts: DataFrame) -> DataFrame:
     )
 
 
-def _merged(parts: DataFrame) -> DataFrame:
+def _merge_parts(parts: DataFrame) -> DataFrame:
     whole = parts.groupBy("cart_key").agg(
         F.min_by("of_first", "first").alias("of_first"),
         F.min("first").alias("first"),

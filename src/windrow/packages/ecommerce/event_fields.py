@@ -15,15 +15,15 @@ MONEY = "decimal(9,2)"
 MONEY_TOTAL = "decimal(19,2)"
 
 
-def typed(*names: str) -> Columns:
+def fields(*names: str) -> Columns:
     """Columns of an event with their types."""
     known = {**STANDARD_COLUMNS, **ADDED}
     return {name: known[name] for name in names}
 
 
 EVENT: Columns = {
-    **typed("event_id", "page_view_id", "app_id", "domain_sessionid", "event_in_session_index"),
-    **typed("domain_userid", "network_userid", "user_id", "ecommerce_user_id", "derived_tstamp"),
+    **fields("event_id", "page_view_id", "app_id", "domain_sessionid", "event_in_session_index"),
+    **fields("domain_userid", "network_userid", "user_id", "ecommerce_user_id", "derived_tstamp"),
     **DERIVED_DATE,
 }
 """What every interaction tells of its event."""

@@ -17,9 +17,9 @@ from windrow.packages.ecommerce.event_fields import (
     MONEY,
     MONEY_TOTAL,
     action_is,
+    fields,
     is_any,
     name_sessions,
-    typed,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.tables import Columns
@@ -37,7 +37,7 @@ _COUNTS: Columns = {
 }
 
 COLUMNS: Columns = {
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     "domain_userid": column("string", "Id of the session's user."),
     "app_id": column("string", "Application of the session's first e-commerce event."),
     **LIFE,

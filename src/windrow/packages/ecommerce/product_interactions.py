@@ -10,7 +10,7 @@ from windrow.columns.keys import surrogate_key
 from windrow.columns.rules import column
 from windrow.config import EcommerceSettings
 from windrow.packages.ecommerce import passthroughs
-from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, typed
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, fields
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
@@ -45,7 +45,7 @@ def own_columns(settings: EcommerceSettings) -> Columns:
             "string", "Hash of the event's id, the product's id and its place in the event."
         ),
         **EVENT,
-        **typed("ecommerce_action_type", "ecommerce_action_name"),
+        **fields("ecommerce_action_type", "ecommerce_action_name"),
         **_of_product("product_id", "product_category"),
         **{
             _level_column(level): column(
@@ -73,7 +73,7 @@ def own_columns(settings: EcommerceSettings) -> Columns:
         "is_product_transaction": column(
             "boolean", "True for `transaction`; null without an action."
         ),
-        **typed("transaction_id", "ecommerce_user_email", "ecommerce_user_is_guest"),
+        **fields("transaction_id", "ecommerce_user_email", "ecommerce_user_is_guest"),
     }
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.columns import ECOMMERCE_PRODUCT
 from windrow.columns.distinct import count_different
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.config import EcommerceSettings
 from windrow.models.extras import Extras
 from windrow.models.model import Reads, Storage, model
@@ -22,15 +22,15 @@ from windrow.packages.ecommerce.event_fields import (
     LIFE,
     MONEY_TOTAL,
     action_is,
+    fields,
     is_any,
     name_sessions,
-    typed,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.tables import Columns
 
 _SESSION: Columns = {
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     "domain_userid": column("string", "Id of the session's user."),
     **LIFE,
     "app_id": column("string", "Application of the session's first e-commerce event."),
@@ -44,7 +44,7 @@ def _span(name: str, what: str) -> Columns:
     }
 
 
-_CART: Columns = noted(
+_CART: Columns = with_note(
     {
         "number_unique_cart_ids": column("bigint", "Number of different carts, by their ids."),
         "number_carts_created": column("bigint", "Number of events with `cart_created`."),
@@ -58,7 +58,7 @@ _CART: Columns = noted(
     },
     "null without a cart event",
 )
-_CHECKOUT: Columns = noted(
+_CHECKOUT: Columns = with_note(
     {
         "session_entered_at_checkout": column(
             "boolean", "True if the session's first e-commerce event was a step of a checkout."
@@ -75,7 +75,7 @@ _CHECKOUT: Columns = noted(
     },
     "null without a checkout event",
 )
-_PRODUCT: Columns = noted(
+_PRODUCT: Columns = with_note(
     {
         **_span("product_view", "a product was viewed"),
         **_span("product_add_to_cart", "a product was put into a cart"),
@@ -90,7 +90,7 @@ _PRODUCT: Columns = noted(
     },
     "null without products",
 )
-_DISTINCT_PRODUCTS: Columns = noted(
+_DISTINCT_PRODUCTS: Columns = with_note(
     {
         "number_distinct_products_viewed": column(
             "bigint",
@@ -100,7 +100,7 @@ _DISTINCT_PRODUCTS: Columns = noted(
     },
     "null without products",
 )
-_TRANSACTION: Columns = noted(
+_TRANSACTION: Columns = with_note(
     {
         **_span("transaction_completed", "a transaction was made"),
         "total_transaction_revenue": column(

@@ -15,17 +15,17 @@ from windrow.models.checks import Unique
 from windrow.models.parts.first_events import EARLIEST
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import product_reads
-from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, is_any, typed
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, fields, is_any
 from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **typed("transaction_id", "transaction_currency", "transaction_payment_method"),
-    **typed("transaction_revenue", "transaction_total_quantity", "transaction_credit_order"),
-    **typed("transaction_discount_amount", "transaction_discount_code"),
-    **typed("transaction_shipping", "transaction_tax"),
-    **typed("ecommerce_user_email", "ecommerce_user_is_guest"),
+    **fields("transaction_id", "transaction_currency", "transaction_payment_method"),
+    **fields("transaction_revenue", "transaction_total_quantity", "transaction_credit_order"),
+    **fields("transaction_discount_amount", "transaction_discount_code"),
+    **fields("transaction_shipping", "transaction_tax"),
+    **fields("ecommerce_user_email", "ecommerce_user_is_guest"),
     "number_products": column(
         "bigint",
         "Number of products that the event lists or, with `use_product_quantity`, of their pieces, "

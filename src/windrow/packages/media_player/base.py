@@ -12,8 +12,8 @@ from windrow.models.model import Model, Storage, model, stored
 from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
-from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, measured_parts
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, part_measures
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 _VISIT = list(VISIT)
@@ -23,7 +23,7 @@ COLUMNS: Columns = {
     **PAGE_VIEW_ID,
     "media_id": MEDIA["media_id"],
     "media_label": MEDIA["media_label"],
-    **typed("domain_sessionid", "domain_userid"),
+    **fields("domain_sessionid", "domain_userid"),
     "duration": column(
         "double", "Duration of the media in whole seconds: the greatest that any event told."
     ),
@@ -142,7 +142,7 @@ def base(
         play_parts.groupBy("play_id", "page_view_id", "media_id")
         .agg(
             F.min_by(F.struct("domain_sessionid", *DESCRIPTION), in_order).alias("first"),
-            *(value.alias(name) for name, value in measured_parts().items()),
+            *(value.alias(name) for name, value in part_measures().items()),
         )
         .select("*", "first.*")
     )

@@ -21,7 +21,7 @@ from windrow.models.checks import Expression, NotNull
 from windrow.models.hooks import Hooks
 from windrow.models.model import Reads, model
 from windrow.models.parts.people import is_human
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 EVENT = "media_player_event"
@@ -48,12 +48,12 @@ PLAY_ID: Columns = {
 
 COLUMNS: Columns = {
     **PLAY_ID,
-    **typed("event_id"),
+    **fields("event_id"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid", "domain_userid", "page_referrer", "page_url"),
+    **fields("domain_sessionid", "domain_userid", "page_referrer", "page_url"),
     "media_label": MEDIA["media_label"],
     "duration": column("double", "Duration of the media in whole seconds, as this event knows it."),
-    **typed("geo_region_name", "br_name", "dvce_type", "os_name", "os_timezone"),
+    **fields("geo_region_name", "br_name", "dvce_type", "os_name", "os_timezone"),
     "event_type": MEDIA_PLAYER_EVENT.fields["type"],
     "start_tstamp": column("timestamp", "When the event happened: its `derived_tstamp`."),
     "player_current_time": MEDIA_PLAYER.fields["current_time"],

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from windrow.config import MediaPlayerSettings
 from windrow.models.model import Storage, model
 from windrow.packages.media_player.base import CHECKS, COLUMNS, greatest, plays
-from windrow.packages.media_player.play_parts import DESCRIPTION, measured_events
+from windrow.packages.media_player.play_parts import DESCRIPTION, event_measures
 
 _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTION)
 
@@ -29,7 +29,7 @@ _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTIO
 def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
     """One row per media element on a page view: what the first part of it tells."""
     groups = interactions_this_run.groupBy(*_GROUP).agg(
-        *(value.alias(name) for name, value in measured_events().items())
+        *(value.alias(name) for name, value in event_measures().items())
     )
     of_play = W.partitionBy("play_id")
     in_order = of_play.orderBy("start_tstamp", "end_tstamp", "domain_sessionid")

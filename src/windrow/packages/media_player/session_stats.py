@@ -9,11 +9,11 @@ from windrow.columns.rules import column
 from windrow.models.model import Storage, model, stored
 from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.media_stats import exact_average, share_played
-from windrow.packages.web.event_fields import typed
+from windrow.packages.web.event_fields import fields
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("domain_sessionid", "domain_userid"),
+    **fields("domain_sessionid", "domain_userid"),
     "impressions": column("bigint", "Number of media elements on the session's page views."),
     "videos_played": column("bigint", "Number of different videos that were played."),
     "audio_played": column("bigint", "Number of different audio media that were played."),

@@ -25,8 +25,8 @@ from windrow.packages.mobile.event_fields import (
     PHONE,
     PLACE,
     SESSION,
+    fields,
     read_for,
-    typed,
 )
 from windrow.tables import Columns
 
@@ -34,14 +34,14 @@ _ADDED = ("cause_stack_trace", "file_name", "line_column")
 """Fields of the error that the reference leaves out on Spark."""
 
 _EVENT: Columns = {
-    **typed("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     **MODEL_TSTAMP,
-    **typed(*PHONE),
-    **typed("screen_id", "screen_name", "screen_activity", "screen_fragment"),
-    **typed("screen_top_view_controller", "screen_type", "screen_view_controller"),
-    **typed(*PLACE, "user_ipaddress", "useragent", *NETWORK, *APP),
-    **typed("event_index_in_session"),
+    **fields(*PHONE),
+    **fields("screen_id", "screen_name", "screen_activity", "screen_fragment"),
+    **fields("screen_top_view_controller", "screen_type", "screen_view_controller"),
+    **fields(*PLACE, "user_ipaddress", "useragent", *NETWORK, *APP),
+    **fields("event_index_in_session"),
 }
 
 

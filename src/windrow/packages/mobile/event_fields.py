@@ -42,13 +42,17 @@ _OF_CLIENT_SESSION = {
 }
 
 
-def _prefixed(entity: EntityColumn, prefix: str) -> Columns:
+def _prefix_fields(entity: EntityColumn, prefix: str) -> Columns:
     return {prefix + name: kind for name, kind in entity.fields.items()}
 
 
 ADDED: Columns = {
-    **_prefixed(SCREEN_VIEW, SCREEN_VIEW_PREFIX),
-    **{name: kind for context in CONTEXTS.values() for name, kind in _prefixed(*context).items()},
+    **_prefix_fields(SCREEN_VIEW, SCREEN_VIEW_PREFIX),
+    **{
+        name: kind
+        for context in CONTEXTS.values()
+        for name, kind in _prefix_fields(*context).items()
+    },
     **{name: CLIENT_SESSION.fields[field] for name, field in _OF_CLIENT_SESSION.items()},
     "session_id": CLIENT_SESSION.fields["session_id"],
     "device_user_id": CLIENT_SESSION.fields["user_id"],
@@ -65,7 +69,7 @@ DEVICE = (
     *("device_manufacturer", "device_model", "os_type", "os_version"),
     *("android_idfa", "apple_idfa", "apple_idfv", "open_idfa"),
 )
-LOCATION = tuple(_prefixed(GEOLOCATION, "device_"))
+LOCATION = tuple(_prefix_fields(GEOLOCATION, "device_"))
 GEO = (
     *("geo_country", "geo_region", "geo_city", "geo_zipcode"),
     *("geo_latitude", "geo_longitude", "geo_region_name", "geo_timezone"),
@@ -76,7 +80,7 @@ NETWORK = ("carrier", "network_technology", "network_type")
 APP = ("build", "version")
 
 
-def typed(*names: str) -> Columns:
+def fields(*names: str) -> Columns:
     """Columns of an event with their types."""
     known = {**STANDARD_COLUMNS, **ADDED}
     return {name: known[name] for name in names}

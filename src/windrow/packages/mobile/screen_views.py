@@ -27,25 +27,25 @@ from windrow.packages.mobile.event_fields import (
     PLACE,
     SESSION,
     SHOWN,
+    fields,
     read_for,
-    typed,
 )
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
-    **typed(*SESSION),
+    **fields("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
+    **fields(*SESSION),
     "screen_view_in_session_index": column(
         "int", "Number of the screen view among its session's, in the order of their times."
     ),
     "screen_views_in_session": column("int", "Number of screen views that the session has."),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     **MODEL_TSTAMP,
-    **typed(*SHOWN),
-    **typed("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
-    **typed("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
-    **typed(*PHONE, *PLACE),
-    **typed("user_ipaddress", "useragent", *NETWORK, *APP),
+    **fields(*SHOWN),
+    **fields("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
+    **fields("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
+    **fields(*PHONE, *PLACE),
+    **fields("user_ipaddress", "useragent", *NETWORK, *APP),
     **DERIVED_DATE,
 }
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.columns import APPLICATION_ERROR
 from windrow.columns.distinct import count_different
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull, Unique
@@ -29,7 +29,7 @@ from windrow.models.parts.stitching import (
 )
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import APP, NETWORK, PHONE, PLACE, SHOWN, read_for, typed
+from windrow.packages.mobile.event_fields import APP, NETWORK, PHONE, PLACE, SHOWN, fields, read_for
 from windrow.tables import Columns
 
 _SHOWN_FIRST = "from the session's first screen view"
@@ -37,16 +37,16 @@ _SHOWN_LAST = "from the session's last screen view"
 
 
 def _first(*names: str, prefix: str = "") -> Columns:
-    return noted(typed(*names), "from the session's first event", prefix=prefix)
+    return with_note(fields(*names), "from the session's first event", prefix=prefix)
 
 
 def _last(*names: str) -> Columns:
-    return noted(typed(*names), "from the session's last event", prefix="last_")
+    return with_note(fields(*names), "from the session's last event", prefix="last_")
 
 
 COLUMNS: Columns = {
     **_first("app_id"),
-    **typed("session_id"),
+    **fields("session_id"),
     **_first("session_index", "previous_session_id", "session_first_event_id"),
     "session_last_event_id": column("string", "Id of the session's last event."),
     "start_tstamp": column("timestamp", "Time of the session's earliest event."),
@@ -74,8 +74,8 @@ COLUMNS: Columns = {
     ),
     **_first("event_name", prefix="first_"),
     **_last("event_name"),
-    **noted(typed(*SHOWN), _SHOWN_FIRST, prefix="first_"),
-    **noted(typed(*SHOWN), _SHOWN_LAST, prefix="last_"),
+    **with_note(fields(*SHOWN), _SHOWN_FIRST, prefix="first_"),
+    **with_note(fields(*SHOWN), _SHOWN_LAST, prefix="last_"),
     **_first(*PHONE, *PLACE),
     **_first("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
     **_first("build", prefix="first_"),
@@ -139,7 +139,7 @@ def sessions(
     """One row per session: when, who, on which device, what was shown, and what went wrong."""
     totals = _totals(events, settings)
     flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
-    shown = flat.join(_shown(screen_views), "session_id", how="left")
+    shown = flat.join(_sum_up_screens(screen_views), "session_id", how="left")
     stitched = _stitched_user_id(settings, hooks)
     known = stitch_sessions(shown, user_mapping, user="device_user_id", stitched=stitched)
     values: dict[str, Column] = {
@@ -180,7 +180,7 @@ def _errors(settings: MobileSettings) -> dict[str, Column]:
     }
 
 
-def _shown(screen_views: DataFrame) -> DataFrame:
+def _sum_up_screens(screen_views: DataFrame) -> DataFrame:
     """Per session with screen views: how many, the first of them and the last."""
     index = F.col("screen_view_in_session_index")
     fields = F.struct(*SHOWN)

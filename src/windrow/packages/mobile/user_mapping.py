@@ -8,11 +8,11 @@ from windrow.config import MobileSettings
 from windrow.models.model import Reads, model, stored
 from windrow.models.parts.user_mapping import CHECKS, MAPPED, latest_ids
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import typed
+from windrow.packages.mobile.event_fields import fields
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("device_user_id"),
+    **fields("device_user_id"),
     **MAPPED,
 }
 _LATEST = ("collector_tstamp", "derived_tstamp", "event_id")

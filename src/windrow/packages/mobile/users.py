@@ -13,7 +13,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal
 from windrow.config import MobileSettings
 from windrow.models.checks import NotNull
@@ -22,7 +22,7 @@ from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import GEO, SCREEN_SIZE, SHOWN, typed
+from windrow.packages.mobile.event_fields import GEO, SCREEN_SIZE, SHOWN, fields
 from windrow.tables import Columns
 
 _SUMS = ("screen_views", "screen_names_viewed", "app_errors", "fatal_app_errors")
@@ -36,16 +36,16 @@ _FROM_LAST = "from the device's last session"
 
 
 def _first(*names: str, prefix: str = "") -> Columns:
-    return noted(typed(*names), _FROM_FIRST, prefix=prefix)
+    return with_note(fields(*names), _FROM_FIRST, prefix=prefix)
 
 
 def _last(*names: str) -> Columns:
-    return noted(typed(*names), _FROM_LAST, prefix="last_")
+    return with_note(fields(*names), _FROM_LAST, prefix="last_")
 
 
 COLUMNS: Columns = {
     **_first("user_id"),
-    **typed("device_user_id"),
+    **fields("device_user_id"),
     **_first("network_userid"),
     "start_tstamp": column("timestamp", "Start of the device's first session."),
     "end_tstamp": column("timestamp", "End of the device's last session."),

@@ -12,14 +12,14 @@ from windrow.config import WebSettings
 from windrow.models.model import model, stored
 from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.web.consent_log import BANNER, CMP_LOAD_TIME, PREFERENCES
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     "event_id": column("string", "Id of the event that says that the banner was shown."),
-    **typed("domain_userid"),
+    **fields("domain_userid"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     **CMP_LOAD_TIME,
     "cmp_tstamp": column("timestamp", "When the banner was shown."),
     "first_consent_event_tstamp": column(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from windrow.atomic.columns import IAB, STANDARD_COLUMNS, UA_PARSER, YAUAA
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.tables import Columns
 
 PAGE = (
@@ -57,7 +57,7 @@ _EVENT_COLUMNS: Columns = {
 """The standard columns as the models get them: a run gives every session one user."""
 
 
-def typed(*names: str) -> dict[str, str]:
+def fields(*names: str) -> dict[str, str]:
     """Standard event columns with their types and rules."""
     return {name: _EVENT_COLUMNS[name] for name in names}
 
@@ -88,17 +88,17 @@ CHANNEL_GROUP: Columns = {
 
 CAME_FROM: Columns = {
     **REFERRER_URL,
-    **typed(*REFERRER, *MARKETING),
+    **fields(*REFERRER, *MARKETING),
     **SOURCE_PLATFORM,
     **CHANNEL_GROUP,
 }
 """Where a visit came from, as sessions and users have it."""
 
-_YAUAA = noted(YAUAA.fields, "null without `enable_yauaa`")
+_YAUAA = with_note(YAUAA.fields, "null without `enable_yauaa`")
 
 ENRICHED: Columns = {
-    **noted(IAB.fields, "null without `enable_iab`"),
-    **noted(UA_PARSER.fields, "null without `enable_ua`"),
+    **with_note(IAB.fields, "null without `enable_iab`"),
+    **with_note(UA_PARSER.fields, "null without `enable_ua`"),
     "device_class": _YAUAA["device_class"],
     "device_category": column(
         "string", "`Desktop`, `Mobile` for a phone, `Tablet` or `Other`, by `device_class`."

@@ -32,7 +32,7 @@ from windrow.packages.web.event_fields import (
     PAGE,
     PAGE_VIEW_ID,
     REFERRER,
-    typed,
+    fields,
 )
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
@@ -40,13 +40,13 @@ from windrow.tables import Columns
 COLUMNS: Columns = {
     **PAGE_VIEW_ID,
     "event_id": column("string", "Id of the page view's earliest event, whose values the row has."),
-    **typed("app_id", "platform", "user_id", "domain_userid", "network_userid"),
-    **typed("domain_sessionid", "domain_sessionidx"),
+    **fields("app_id", "platform", "user_id", "domain_userid", "network_userid"),
+    **fields("domain_sessionid", "domain_sessionidx"),
     "page_view_in_session_index": column(
         "int", "Place of the page view among those of its session, from 1, by time."
     ),
     "page_views_in_session": column("int", "Number of rows that the session has in this table."),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     "start_tstamp": column("timestamp", "When the page view began: its `derived_tstamp`."),
     "end_tstamp": column(
         "timestamp",
@@ -80,16 +80,16 @@ COLUMNS: Columns = {
         "Share of the document's height that came into view, in whole percent; "
         "null if the size of document or viewport is unknown.",
     ),
-    **typed("doc_width", "doc_height"),
+    **fields("doc_width", "doc_height"),
     "content_group": column(
         "string",
         "Group of the page by its URL: `PDP` (`/product`), `PLP` (`/list`), `checkout`, `homepage` "
         "(`/home`) or `other`; the hook `content_group` may say otherwise.",
     ),
-    **typed(*PAGE, *MARKETING, "page_referrer", *REFERRER),
+    **fields(*PAGE, *MARKETING, "page_referrer", *REFERRER),
     **CHANNEL_GROUP,
-    **typed(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
-    **typed("br_colordepth", "br_renderengine", "os_timezone"),
+    **fields(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
+    **fields("br_colordepth", "br_renderengine", "os_timezone"),
     **ENRICHED,
     **START_DATE,
 }
@@ -97,7 +97,7 @@ COLUMNS: Columns = {
 _COPIED = tuple(
     name
     for name in COLUMNS
-    if name in typed(*PAGE, *MARKETING, *REFERRER, *GEO)
+    if name in fields(*PAGE, *MARKETING, *REFERRER, *GEO)
     or name in ("event_id", "app_id", "platform", "user_id", "network_userid", "domain_sessionidx")
     or name in ("dvce_created_tstamp", "collector_tstamp", "derived_tstamp", "page_referrer")
     or name in ("doc_width", "doc_height", "user_ipaddress", "useragent", "br_lang")

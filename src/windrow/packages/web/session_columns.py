@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.config import WebSettings
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.web import conversions
@@ -13,7 +13,7 @@ from windrow.packages.web.event_fields import (
     GEO,
     LANGUAGE_NAME,
     PAGE,
-    typed,
+    fields,
 )
 from windrow.tables import Columns
 
@@ -30,7 +30,7 @@ _FROM_FIRST = "from the session's first page view or ping"
 
 def _first(*names: str) -> Columns:
     """Columns of the session's first page event, under the event's names."""
-    return noted(typed(*names), _FROM_FIRST)
+    return with_note(fields(*names), _FROM_FIRST)
 
 
 def _from_last(test: str) -> str:
@@ -50,7 +50,7 @@ def _visit(settings: WebSettings) -> Columns:
     """Whose session it is, when it was, and what it adds up to."""
     return {
         **_first("app_id", "platform"),
-        **typed("domain_sessionid"),
+        **fields("domain_sessionid"),
         **_first("domain_sessionidx"),
         "start_tstamp": column(
             "timestamp",
@@ -60,7 +60,7 @@ def _visit(settings: WebSettings) -> Columns:
         "end_tstamp": column("timestamp", "Time of the session's latest event."),
         **MODEL_TSTAMP,
         **_first("user_id"),
-        **typed("domain_userid"),
+        **fields("domain_userid"),
         "stitched_user_id": column(
             "string",
             "The user's id in `user_mapping`, or else `domain_userid`, unless the hook "
@@ -93,19 +93,19 @@ def _visit(settings: WebSettings) -> Columns:
 def _origin() -> Columns:
     """Its first and last page, and where the user came from, is, and with what device."""
     return {
-        **noted(typed(*PAGE), _FROM_FIRST, prefix="first_"),
-        **noted(typed(*PAGE), _from_last("page_url"), prefix="last_"),
-        **noted(CAME_FROM, _FROM_FIRST),
+        **with_note(fields(*PAGE), _FROM_FIRST, prefix="first_"),
+        **with_note(fields(*PAGE), _from_last("page_url"), prefix="last_"),
+        **with_note(CAME_FROM, _FROM_FIRST),
         **_first(*GEO),
-        **noted(COUNTRY_NAMES, _FROM_FIRST),
-        **noted(
-            {**typed("geo_country", "geo_region_name", "geo_city"), **COUNTRY_NAMES},
+        **with_note(COUNTRY_NAMES, _FROM_FIRST),
+        **with_note(
+            {**fields("geo_country", "geo_region_name", "geo_city"), **COUNTRY_NAMES},
             _from_last("geo_country"),
             prefix="last_",
         ),
         **_first("user_ipaddress", "useragent", "br_renderengine", "br_lang"),
-        **noted(LANGUAGE_NAME, _FROM_FIRST),
-        **noted({**typed("br_lang"), **LANGUAGE_NAME}, _from_last("br_lang"), prefix="last_"),
+        **with_note(LANGUAGE_NAME, _FROM_FIRST),
+        **with_note({**fields("br_lang"), **LANGUAGE_NAME}, _from_last("br_lang"), prefix="last_"),
         **_first("os_timezone"),
-        **noted(ENRICHED, _FROM_FIRST),
+        **with_note(ENRICHED, _FROM_FIRST),
     }

@@ -231,7 +231,7 @@ def _measure(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame
             + F.when(begins_with_ping, F.lit(visit)).otherwise(F.lit(0)),
             "engaged_time_in_s": engaged,
             **({"event_counts": _event_counts(names)} if names is not None else {}),
-            **conversions.derived(settings, hooks),
+            **conversions.values(settings, hooks),
         }
     )
 

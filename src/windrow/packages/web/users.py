@@ -7,14 +7,14 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull
 from windrow.models.model import Storage, model
 from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
-from windrow.packages.web.event_fields import CAME_FROM, COUNTRY_NAMES, LANGUAGE_NAME, PAGE, typed
+from windrow.packages.web.event_fields import CAME_FROM, COUNTRY_NAMES, LANGUAGE_NAME, PAGE, fields
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)
@@ -24,26 +24,26 @@ _FROM_FIRST = "from the first page view or ping of the user's first session"
 _FROM_LAST = "from the last page of the user's last session"
 
 _VISITED: Columns = {
-    **typed(*PAGE, "geo_country"),
+    **fields(*PAGE, "geo_country"),
     **COUNTRY_NAMES,
-    **typed("geo_city", "geo_region_name", "br_lang"),
+    **fields("geo_city", "geo_region_name", "br_lang"),
     **LANGUAGE_NAME,
 }
 """What is known of the first visit and of the last."""
 
 COLUMNS: Columns = {
-    **noted(typed("user_id"), _FROM_FIRST),
+    **with_note(fields("user_id"), _FROM_FIRST),
     "domain_userid": column("string", "Id of the user in the site's own cookie."),
-    **noted(typed("network_userid"), _FROM_FIRST),
+    **with_note(fields("network_userid"), _FROM_FIRST),
     "start_tstamp": column("timestamp", "Start of the user's first session."),
     "end_tstamp": column("timestamp", "End of the user's last session."),
     **MODEL_TSTAMP,
     "page_views": column("bigint", "Sum of `page_views` over all the user's sessions."),
     "sessions": column("bigint", "Number of the user's sessions."),
     "engaged_time_in_s": column("bigint", "Engaged seconds of all the user's sessions together."),
-    **noted(_VISITED, _FROM_FIRST, prefix="first_"),
-    **noted(_VISITED, _FROM_LAST, prefix="last_"),
-    **noted(CAME_FROM, _FROM_FIRST),
+    **with_note(_VISITED, _FROM_FIRST, prefix="first_"),
+    **with_note(_VISITED, _FROM_LAST, prefix="last_"),
+    **with_note(CAME_FROM, _FROM_FIRST),
     **START_DATE,
 }
 

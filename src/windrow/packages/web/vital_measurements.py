@@ -12,7 +12,7 @@ from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
 from windrow.models.model import model, stored
 from windrow.models.parts.declared_columns import select_declared
-from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
+from windrow.packages.web.vital_results import MEASURES, RESULTS, pass_flag, results
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 
@@ -84,7 +84,7 @@ def vital_measurements(
         F.count(F.lit(1)).alias("page_view_count"),
         *(_percentile(measure, settings).alias(measure) for measure in MEASURES),
     )
-    judged = measured.withColumns(results(hooks)).withColumn("passed", passed(hooks))
+    judged = measured.withColumns(results(hooks)).withColumn("passed", pass_flag(hooks))
     named = _with_country(judged.withColumn("measurement_type", _measurement_type()), reference)
 
     group = {name: _group_value(name, settings) for name in _DIMENSIONS}

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.columns import IAB, WEB_VITALS, YAUAA
 from windrow.columns.marketing import content_group
-from windrow.columns.rules import column, noted, rule_of
+from windrow.columns.rules import column, rule_of, with_note
 from windrow.config import WebSettings
 from windrow.models.checks import NotNull, Unique
 from windrow.models.hooks import Hooks
@@ -17,7 +17,7 @@ from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_b
 from windrow.models.parts.people import is_human
 from windrow.models.parts.time_columns import DERIVED_DATE
 from windrow.packages.web.enrichments import enrichment_fields
-from windrow.packages.web.event_fields import ENRICHED, PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import ENRICHED, PAGE_VIEW_ID, fields
 from windrow.packages.web.vital_results import RESULTS, results
 from windrow.tables import Columns
 
@@ -31,17 +31,17 @@ COLUMNS: Columns = {
         "string", "Id of the page view's earliest web vitals event, whose values the row has."
     ),
     "event_name": column("string", "Always `web_vitals`."),
-    **typed("app_id", "platform", "domain_userid", "user_id"),
+    **fields("app_id", "platform", "domain_userid", "user_id"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid", "collector_tstamp", "derived_tstamp", "load_tstamp"),
-    **noted(typed("geo_country"), "`unknown_geo_country` if it is not known"),
-    **noted(typed("page_url"), "`unknown_page_url` if it is not known"),
+    **fields("domain_sessionid", "collector_tstamp", "derived_tstamp", "load_tstamp"),
+    **with_note(fields("geo_country"), "`unknown_geo_country` if it is not known"),
+    **with_note(fields("page_url"), "`unknown_page_url` if it is not known"),
     "url_group": column(
         "string",
         "Group of the page by its URL, as `content_group` of the page views; "
         "the hook `core_web_vital_page_groups` may say otherwise.",
     ),
-    **typed("page_title", "useragent"),
+    **fields("page_title", "useragent"),
     "device_class": column(
         "string",
         "Class of the device in lower case, by YAUAA; `unknown_device_class` if it is not known "
@@ -49,7 +49,7 @@ COLUMNS: Columns = {
     ),
     **{name: ENRICHED[name] for name in _DEVICE},
     "lcp": column(_MEASURE, "Largest contentful paint in seconds, rounded up to milliseconds."),
-    **noted(
+    **with_note(
         {name: column(_MEASURE, rule_of(WEB_VITALS.fields[name])) for name in _ROUNDED},
         "rounded up to three decimals",
     ),
@@ -104,8 +104,8 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
         "url_group": hooks.column("core_web_vital_page_groups", content_group(F.col("page_url"))),
         "device_class": or_unknown(F.lower(enriched["device_class"]), "device_class"),
         **{name: enriched[name] for name in _DEVICE},
-        **{name: _rounded_up(vital.getField(name), decimals=3) for name in _ROUNDED},
-        "lcp": _rounded_up(vital.getField("lcp"), decimals=0) / 1000,
+        **{name: _round_up(vital.getField(name), decimals=3) for name in _ROUNDED},
+        "lcp": _round_up(vital.getField("lcp"), decimals=0) / 1000,
         "navigation_type": vital.getField("navigation_type"),
         "dedupe_index": F.lit(1),
         "derived_tstamp_date": F.to_date("derived_tstamp"),
@@ -130,6 +130,6 @@ def _is_measured(settings: WebSettings, hooks: Hooks) -> Column:
     return is_vital & is_human(settings, hooks) & ~F.coalesce(is_robot, F.lit(False))
 
 
-def _rounded_up(measure: Column, *, decimals: int) -> Column:
+def _round_up(measure: Column, *, decimals: int) -> Column:
     # A number too large to be a measurement is none.
     return F.ceil(measure.try_cast(_MEASURE), F.lit(decimals))
