@@ -23,7 +23,7 @@ from windrow.tables import Layout
 
 Document = dict[str, Any]
 
-_NOT_FRAMES = ("settings", "now", "hooks", "reference", "gathered")
+_NOT_FRAMES = ("settings", "now", "until", "hooks", "reference", "gathered")
 
 
 def runs_document(done: Mapping[str, PackageRuns]) -> Document:

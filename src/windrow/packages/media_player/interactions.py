@@ -11,7 +11,6 @@ from windrow.atomic.columns import (
     MEDIA_PLAYER_EVENT,
     VIDEO_ELEMENT,
     YOUTUBE,
-    EntityColumn,
 )
 from windrow.columns import devices
 from windrow.columns.rules import column
@@ -20,6 +19,7 @@ from windrow.config.media_player import END
 from windrow.models.checks import Expression, NotNull
 from windrow.models.hooks import Hooks
 from windrow.models.model import Reads, model
+from windrow.models.parts.entities import fields_of_first
 from windrow.models.parts.people import is_human
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
@@ -147,7 +147,7 @@ def interactions_this_run(
 def _media(settings: MediaPlayerSettings) -> dict[str, Column]:
     """What is played, and in which player: from the entities that the switches say there are."""
     youtube, element, video = (
-        _fields(entity, is_there)
+        fields_of_first(entity, is_read=is_there)
         for entity, is_there in (
             (YOUTUBE, settings.enable_youtube),
             (MEDIA_ELEMENT, settings.enable_whatwg_media),
@@ -173,15 +173,6 @@ def _media(settings: MediaPlayerSettings) -> dict[str, Column]:
         "playback_quality": F.coalesce(youtube["playback_quality"], size)
         if knows_quality
         else F.lit("N/A"),
-    }
-
-
-def _fields(entity: EntityColumn, is_there: bool) -> dict[str, Column]:
-    """The fields of the first entity of its kind; all null where the events have none."""
-    first = F.get(F.col(entity.name), F.lit(0))
-    return {
-        name: first.getField(name) if is_there else F.lit(None).cast(kind)
-        for name, kind in entity.fields.items()
     }
 
 

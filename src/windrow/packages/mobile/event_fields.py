@@ -20,8 +20,10 @@ from windrow.atomic.columns import (
     STANDARD_COLUMNS,
     EntityColumn,
 )
+from windrow.atomic.fields import first_of
 from windrow.columns.rules import column
 from windrow.config import MobileSettings
+from windrow.models.parts.entities import fields_of_first
 from windrow.models.parts.first_events import EARLIEST
 from windrow.tables import Columns
 
@@ -100,20 +102,15 @@ def entities(settings: MobileSettings) -> tuple[EntityColumn, ...]:
 
 def added_fields(settings: MobileSettings) -> dict[str, Column]:
     """Column -> value; all there, and null where the option is off."""
-    fields = _fields(F.col(SCREEN_VIEW.name), SCREEN_VIEW, SCREEN_VIEW_PREFIX)
-    for option, (entity, prefix) in CONTEXTS.items():
-        is_on = getattr(settings, option)
-        first = F.get(F.col(entity.name), F.lit(0)) if is_on else None
-        fields |= _fields(first, entity, prefix)
-    session = F.get(F.col(CLIENT_SESSION.name), F.lit(0))
-    return fields | {name: session.getField(field) for name, field in _OF_CLIENT_SESSION.items()}
-
-
-def _fields(struct: Column | None, entity: EntityColumn, prefix: str) -> dict[str, Column]:
-    return {
-        prefix + name: (F.lit(None) if struct is None else struct.getField(name)).cast(kind)
-        for name, kind in entity.fields.items()
+    added = {
+        SCREEN_VIEW_PREFIX + name: F.col(SCREEN_VIEW.name).getField(name).cast(kind)
+        for name, kind in SCREEN_VIEW.fields.items()
     }
+    for option, (entity, prefix) in CONTEXTS.items():
+        of_entity = fields_of_first(entity, is_read=getattr(settings, option))
+        added |= {prefix + name: value for name, value in of_entity.items()}
+    session = {name: first_of(CLIENT_SESSION, field) for name, field in _OF_CLIENT_SESSION.items()}
+    return added | session
 
 
 def fields_in_session() -> dict[str, Column]:

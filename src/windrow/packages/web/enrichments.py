@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from windrow.atomic.columns import IAB, UA_PARSER, YAUAA, EntityColumn
 from windrow.config import WebSettings
 from windrow.models.hooks import Hooks
+from windrow.models.parts.entities import fields_of_first
 
 ENRICHMENTS: dict[str, EntityColumn] = {
     "enable_iab": IAB,
@@ -33,10 +33,6 @@ def enrichment_fields(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """Output column -> value; all there, and null where the option is off."""
     fields: dict[str, Column] = {}
     for option, entity in ENRICHMENTS.items():
-        first = F.get(F.col(entity.name), F.lit(0)) if getattr(settings, option) else None
-        ours = {
-            name: (F.lit(None) if first is None else first.getField(name)).cast(kind)
-            for name, kind in entity.fields.items()
-        }
+        ours = fields_of_first(entity, is_read=getattr(settings, option))
         fields |= hooks.columns(HOOKS[option], ours)
     return fields
