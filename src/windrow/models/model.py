@@ -122,6 +122,10 @@ class Storage:
     """True: its table lies with the helper tables, not with the derived ones."""
 
 
+SCRATCH = Storage(is_scratch=True)
+"""For a table that helps to make others and lies with the helper tables."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A named function from frames to a frame, with a key and columns. It can be called.

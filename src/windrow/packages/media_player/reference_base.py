@@ -34,7 +34,7 @@ def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettin
     of_play = W.partitionBy("play_id")
     in_order = of_play.orderBy("start_tstamp", "end_tstamp", "domain_sessionid")
     whole = of_play.rowsBetween(W.unboundedPreceding, W.unboundedFollowing)
-    kept = groups.withColumns(
+    first_parts = groups.withColumns(
         {
             "place": F.row_number().over(in_order),
             # Progress counts if it comes before the first seek of any group; one without a seek
@@ -58,4 +58,4 @@ def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettin
         greatest(before_seek).isNotNull(),
         F.least(greatest(before_seek), greatest(F.col("progress"))),
     )
-    return plays(kept.join(durations, "media_id", how="left"), retained, settings)
+    return plays(first_parts.join(durations, "media_id", how="left"), retained, settings)

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.config import MediaPlayerSettings
 from windrow.models.checks import NotNull
-from windrow.models.model import Storage, model, stored
+from windrow.models.model import SCRATCH, model, stored
 from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.media_player.media_stats import exact_average
 from windrow.packages.media_player.session_stats import COLUMNS as SESSION_COLUMNS
@@ -47,7 +47,7 @@ def columns_for(settings: MediaPlayerSettings) -> Columns:
     date="first_play",
     columns=columns_for,
     checks=(NotNull("domain_userid", severity="warn"),),
-    storage=Storage(is_scratch=True),
+    storage=SCRATCH,
 )
 def user_stats(
     settings: MediaPlayerSettings, sessions: DataFrame = stored("session_stats")

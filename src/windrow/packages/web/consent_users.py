@@ -140,8 +140,8 @@ def _users_of_the_reference(
             "consent_events": F.col("consent_events") + F.coalesce("consent_before", zero),
         }
     )
-    # A touched user must be brought to be kept.
-    kept = known.join(users_touched, "domain_userid", how="left_semi").join(
+    # A touched user whom the run does not bring would be taken out of the table.
+    unchanged = known.join(users_touched, "domain_userid", how="left_semi").join(
         per_user, "domain_userid", how="left_anti"
     )
-    return _with_flag(counted, versions).select(*COLUMNS).unionByName(kept.select(*COLUMNS))
+    return _with_flag(counted, versions).select(*COLUMNS).unionByName(unchanged.select(*COLUMNS))
