@@ -42,8 +42,8 @@ def test_bots_are_recognised_in_any_spelling(spark: SparkSession):
     agent = F.col("useragent")
     found = frame_of(spark, [[name] for name in AGENTS], {"useragent": "string"}).select(
         agent,
-        is_human(agent, BOTS, keep_unknown=True),
-        is_human(agent, COMPAT_BOTS, keep_unknown=False),
+        is_human(agent, BOTS, unknown_is_human=True),
+        is_human(agent, COMPAT_BOTS, unknown_is_human=False),
     )
     assert {row[0]: (row[1], row[2]) for row in found.collect()} == AGENTS
 

@@ -7,7 +7,7 @@ import json
 import pickle
 
 from windrow import column
-from windrow.columns.rules import noted, rule_of
+from windrow.columns.rules import rule_of, with_note
 
 TITLE = column("string", "Title of the page.")
 
@@ -30,7 +30,7 @@ def test_a_plain_type_has_no_rule():
 
 
 def test_a_note_goes_behind_the_rule_and_leaves_the_original_alone():
-    first = noted({"page_title": TITLE}, "of the first page", prefix="first_")
+    first = with_note({"page_title": TITLE}, "of the first page", prefix="first_")
     assert first == {"first_page_title": "string"}
     assert rule_of(first["first_page_title"]) == "Title of the page; of the first page."
     assert rule_of(TITLE) == "Title of the page."

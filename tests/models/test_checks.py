@@ -192,7 +192,7 @@ def test_every_check_of_a_package_names_columns_of_its_table(
 
 
 def test_the_page_on_checks_lists_those_of_the_web_package():
-    page = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
     for member in WEB.enabled_models(WebSettings(enable_consent=True, enable_cwv=True)):
         errors, warnings = (
             ", ".join(f"`{it.name}`" for it in member.all_checks if it.severity == severity)

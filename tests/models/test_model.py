@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from windrow import ConfigError, model, stored
-from windrow.models.graph import in_order
-from windrow.models.model import Stored
+from windrow.models.graph import in_order, with_helpers, with_own_sessions
+from windrow.models.model import Reads, Storage, Stored
 from windrow.packages.web import WEB
 from windrow.packages.web.settings import WebSettings
 
@@ -62,6 +62,54 @@ def test_the_docstring_says_what_a_row_is():
 def test_an_incremental_model_needs_a_key():
     with pytest.raises(ConfigError, match="needs a key"):
         model()(lambda events: events)
+
+
+@model(kind="this_run")
+def later_facts(events): ...
+
+
+@pytest.mark.parametrize(
+    ("declared", "reason"),
+    [
+        ({"kind": "rebuild"}, "expected one of incremental.*Did you mean 'rebuilt'"),
+        (
+            {"key": "id", "replaces": "day", "storage": Storage(keeps="latest"), "date": "day"},
+            r"no stored row is left to be the latest\. Leave out replaces or keeps",
+        ),
+        ({"kind": "rebuilt", "replaces": "id"}, r"Leave out replaces, or make it incremental"),
+        (
+            {"kind": "rebuilt", "storage": Storage(keeps="earliest", amend=later_facts)},
+            "Leave out keeps and amend",
+        ),
+        ({"kind": "this_run", "storage": Storage(is_scratch=True)}, "has no table"),
+        ({"key": "id", "storage": Storage(keeps="earliest")}, "needs a date column for keeps"),
+        ({"key": "id", "storage": Storage(amend=later_facts)}, "needs a date column for amend"),
+        (
+            {"key": "id", "date": "day", "storage": Storage(amend=first)},
+            r"amended by 'first', which must be @model\(kind='this_run'\)",
+        ),
+        (
+            {"key": "id", "columns": {"ids": "string"}},
+            r"no column 'id', which is its key\. Add it to columns\. Did you mean 'ids'",
+        ),
+        ({"key": "id", "date": "day", "columns": {"id": "string"}}, "'day', which is its date"),
+        (
+            {"key": "id", "replaces": "user", "columns": {"id": "string"}},
+            "'user', which is its replaces",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused_when_the_model_is_declared(declared, reason):
+    with pytest.raises(ConfigError, match=f"Model 'wrong' .*{reason}"):
+        model(name="wrong", **declared)(lambda events: events)
+
+
+def test_names_of_columns_may_differ_in_case():
+    assert model(key="ID", columns={"id": "string"})(lambda events: events).key == ("ID",)
+
+
+def test_a_single_tag_is_one_tag():
+    assert model(key="id", tags="daily")(lambda events: events).tags == ("daily",)
 
 
 def test_the_manifest_tracks_the_twelve_names_of_the_reference():
@@ -124,3 +172,52 @@ def test_rows_of_this_run_are_found_by_either_name():
     declared = replace(plays_this_run, prefix="snowplow_media_")
     ordered = in_order([by_plain_name, by_full_name, declared])
     assert [member.parents for member in ordered[1:]] == [{"plays_this_run"}] * 2
+
+
+def sessions(events): ...
+
+
+def of_users(sessions_of_users): ...
+
+
+def after_sessions():
+    users = model(name="users", key="id", reads=Reads(after=("sessions",)))(of_users)
+    return replace(users, prefix="snowplow_web_")
+
+
+def test_sessions_of_users_come_after_the_model_that_stores_them():
+    ordered = in_order([after_sessions(), model(key="id")(sessions)])
+    assert [member.name for member in ordered] == ["sessions", "users"]
+    assert ordered[1].stored_parents == {"sessions"}
+
+
+def test_who_takes_sessions_of_users_must_say_whose_rows_they_are():
+    with pytest.raises(ConfigError, match=r"Model 'of_users' takes sessions_of_users.*after="):
+        model(key="id")(of_users)
+
+
+def test_a_model_after_an_unknown_one_is_an_error():
+    with pytest.raises(ConfigError, match="'users' reads 'sessions', which nothing provides"):
+        in_order([after_sessions()])
+
+
+def test_users_come_after_the_projects_own_sessions():
+    own = model(name="our_sessions", key="id")(sessions)
+    ordered = in_order(with_own_sessions([after_sessions(), own], "derived.our_sessions"))
+    assert [member.name for member in ordered] == ["our_sessions", "users"]
+
+
+def test_own_sessions_that_no_model_makes_have_no_place_in_the_order():
+    assert in_order(with_own_sessions([after_sessions()], "lake.our_sessions"))[0].parents == set()
+
+
+def test_a_disabled_model_whose_rows_are_read_is_computed_and_not_stored():
+    @model(key="id", date="day", replaces="day", storage=Storage(steps=("first_aggs",)))
+    def disabled(events): ...
+
+    @model(key="id")
+    def reader(disabled): ...
+
+    helper = with_helpers([reader], [disabled])[1]
+    assert (helper.name, helper.kind, helper.replaces) == ("disabled", "this_run", None)
+    assert helper.steps == ()

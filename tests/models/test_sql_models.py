@@ -56,6 +56,7 @@ def test_without_a_key_a_table_is_rebuilt(tmp_path: Path):
         ("-- kee: a\nselect 1", "'kee' says nothing about a model. Did you mean 'key'"),
         ("-- kind: sometimes\nselect 1", "kind is 'sometimes'"),
         ("-- kind: incremental\nselect 1", "needs a key"),
+        ("-- kind: rebuilt\n-- replaces: a\nselect 1 as a", "'own' .*Leave out replaces"),
         ("select from where", "is not SQL"),
         ("drop table x", "expected one SELECT"),
         ("select 1; select 2", "expected one SELECT"),

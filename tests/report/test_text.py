@@ -268,6 +268,6 @@ def test_numbers_are_written_for_people() -> None:
     assert [words.size(n) for n in (512, 1_234_567)] == ["512 bytes", "1.2 MB"]
     assert [words.count(n, "row") for n in (0, 1, 2010)] == ["0 rows", "1 row", "2,010 rows"]
     assert [words.share(1, 3), words.share(0, 0)] == ["33 %", "-"]
-    assert [words.listed(w) for w in (["a"], ["a", "b"], ["a", "b", "c"])] == [
+    assert [words.join_words(w) for w in (["a"], ["a", "b"], ["a", "b", "c"])] == [
         *("a", "a and b", "a, b and c"),
     ]

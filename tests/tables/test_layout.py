@@ -16,8 +16,8 @@ from tables.rows import COLUMNS, ORDERS, orders, stored
 from windrow.columns.rules import column
 from windrow.errors import ConfigError, TableError
 from windrow.tables import Commit, DeltaTables, Layout, TableName, Tables, layout_of
-from windrow.tables.iceberg import described_partitions, oldest_kept, ordered_columns
-from windrow.tables.layout import parsed_key
+from windrow.tables.iceberg import describe_partitions, oldest_kept, ordered_columns
+from windrow.tables.layout import parse_key
 from windrow.tables.refusals import REFUSALS
 
 VIEWS = {
@@ -91,8 +91,8 @@ def test_delta_clusters_by_four_columns_at_most() -> None:
 
 
 def test_names_reach_sql_quoted() -> None:
-    assert parsed_key("truncate(3, app_id)").sql == "truncate(3, `app_id`)"
-    assert parsed_key("app_id").sql == "`app_id`"
+    assert parse_key("truncate(3, app_id)").sql == "truncate(3, `app_id`)"
+    assert parse_key("app_id").sql == "`app_id`"
 
 
 def test_iceberg_tells_its_layout_in_two_ways() -> None:
@@ -102,9 +102,9 @@ def test_iceberg_tells_its_layout_in_two_ways() -> None:
     columns = [("id", "string"), ("day", "date")]
     plain = [("# Partition Information", ""), ("# col_name", "data_type"), ("day", "date")]
     other = [("", ""), ("# Partitioning", ""), ("Part 0", "days(ts)"), ("Part 1", "day"), ("", "")]
-    assert list(described_partitions(described(*columns))) == []
-    assert list(described_partitions(described(*columns, *plain))) == ["day"]
-    assert list(described_partitions(described(*columns, *other))) == ["days(ts)", "day"]
+    assert list(describe_partitions(described(*columns))) == []
+    assert list(describe_partitions(described(*columns, *plain))) == ["day"]
+    assert list(describe_partitions(described(*columns, *other))) == ["days(ts)", "day"]
     assert ordered_columns("n ASC NULLS FIRST, id ASC NULLS FIRST") == ["n", "id"]
     assert ordered_columns("unsorted") == ordered_columns("") == []
 

@@ -18,10 +18,10 @@ BOTS = f"(?i)(?<!cu)bot|{_BOT_WORDS}"
 """Bots in any spelling; Cubot is a maker of phones, not a bot."""
 
 
-def is_human(useragent: Column, pattern: str, *, keep_unknown: bool) -> Column:
-    """True where no bot is recognised; an unknown user agent is kept or not as asked."""
+def is_human(useragent: Column, pattern: str, *, unknown_is_human: bool) -> Column:
+    """True where no bot is recognised; of an unknown user agent, as asked."""
     human = ~useragent.rlike(pattern)
-    return F.coalesce(human, F.lit(True)) if keep_unknown else human
+    return F.coalesce(human, F.lit(True)) if unknown_is_human else human
 
 
 def device_category(device_class: Column) -> Column:

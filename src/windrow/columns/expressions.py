@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 
-from windrow.errors import ConfigError
+from windrow.errors import ConfigError, first_line
 
 
 def columns_in(expression: str, *, alias: str = "e") -> list[str]:
@@ -13,7 +13,6 @@ def columns_in(expression: str, *, alias: str = "e") -> list[str]:
     try:
         tree = sqlglot.parse_one(expression, dialect="spark")
     except sqlglot.ParseError as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"'{expression}' is not a SQL expression: {reason}") from None
+        raise ConfigError(f"'{expression}' is not a SQL expression: {first_line(error)}") from None
     named = [column.parts for column in tree.find_all(exp.Column)]
     return [(it[1] if it[0].name == alias and len(it) > 1 else it[0]).name for it in named]

@@ -31,7 +31,7 @@ def rule_of(type_: str) -> str:
     return type_.rule if isinstance(type_, ColumnType) else ""
 
 
-def noted(columns: Mapping[str, str], note: str, *, prefix: str = "") -> dict[str, str]:
+def with_note(columns: Mapping[str, str], note: str, *, prefix: str = "") -> dict[str, str]:
     """The columns, perhaps under a prefix, with a note behind each rule.
 
     Title of the page. -> Title of the page; from the session's first page event.

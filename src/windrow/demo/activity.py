@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.demo.draws import between, draw, weighted
+from windrow.demo.draws import between, draw, weighted_index
 from windrow.demo.pages import with_page_columns
 from windrow.demo.shopping import ACTION, action_type, is_buying, pages_in_cart
 from windrow.demo.visitors import ENDLESS_HEARTBEAT_MS
@@ -97,7 +97,7 @@ def _event_name() -> Column:
     answers = draw("answer", F.col("session_key")) < BANNER_ANSWERED_SHARE
     has_vitals = (slots > 2) & (draw("vitals", F.col("page_key")) < VITALS_SHARE)
     buys = is_buying(F.col("page_kind"), F.col("page_key"))
-    ordinary = weighted((88, 8, 4), F.col("drawn"))
+    ordinary = weighted_index((88, 8, 4), F.col("drawn"))
     return (
         F.when(slot == 0, "page_view")
         .when(sees_banner & (slot == 1), "cmp_visible")

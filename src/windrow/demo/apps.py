@@ -23,7 +23,7 @@ from windrow.atomic.entity_columns import (
     SCREEN_VIEW,
     WEB_PAGE,
 )
-from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted
+from windrow.demo.draws import between, draw, key, nth, one_of, uuid, weighted_index
 
 ANONYMOUS_DEVICE = "00000000-0000-0000-0000-000000000000"
 
@@ -70,7 +70,7 @@ PHONES = (
 
 def app_events_of(site_events: DataFrame) -> DataFrame:
     """The events of sessions as an app would name them, with the entities that phones send."""
-    phone = weighted([p.weight for p in PHONES], draw("phone", F.col("visitor_key")))
+    phone = weighted_index([p.weight for p in PHONES], draw("phone", F.col("visitor_key")))
     named = site_events.withColumn("phone", phone).withColumn("event_name", _event_name())
     return named.withColumns(_entities())
 
@@ -120,7 +120,7 @@ def _event_name() -> Column:
     """An app is installed once, opens screens, goes into the background and back, and fails."""
     slot = F.col("slot")
     is_first_visit = (F.col("visit_number") == 1) & (F.col("page_number") == 0)
-    ordinary = weighted((60, 18, 18, 4), F.col("drawn"))
+    ordinary = weighted_index((60, 18, 18, 4), F.col("drawn"))
     names = ("button_click", "application_background", "application_foreground")
     return (
         F.when(is_first_visit & (slot == 0), "application_install")
@@ -135,52 +135,12 @@ def _entities() -> dict[str, Column]:
     )
     phone, name = F.col("phone"), F.col("event_name")
     screen = nth(SCREENS, F.col("page_kind"))
-    before = F.when(F.col("page_number") > 0, nth(SCREENS, F.col("page_before_kind")))
     is_ios = nth([p.os == "ios" for p in PHONES], phone, "boolean")
-    has_predecessor = F.col("visit_number") > 1
-    previous = uuid("session", key(visitor_key, F.col("visit_number") - 1))
     version = between(0, len(_VERSIONS) - 1, "app version", session_key)
-    error = one_of(_ERRORS, "error", page_key)
-    values: dict[str, Column] = {
-        CLIENT_SESSION.name: F.array(
-            F.struct(
-                F.lit(None).cast("string").alias("session_id"),
-                F.lit(None).cast("int").alias("session_index"),
-                F.when(has_predecessor, previous).alias("previous_session_id"),
-                F.lit(None).cast("string").alias("user_id"),
-                uuid("event", key(session_key, F.lit(0))).alias("first_event_id"),
-                F.lit(None).cast("timestamp").alias("first_event_timestamp"),
-                F.lit(None).cast("int").alias("event_index"),
-                F.lit("SQLITE").alias("storage_mechanism"),
-            )
-        ),
-        SCREEN_VIEW.name: F.when(
-            name == "screen_view",
-            F.struct(
-                F.lit(None).cast("string").alias("id"),
-                screen.alias("name"),
-                F.when(before.isNotNull(), uuid("page view", F.col("page_before_key"))).alias(
-                    "previous_id"
-                ),
-                before.alias("previous_name"),
-                F.when(before.isNotNull(), F.lit("Activity")).alias("previous_type"),
-                F.when(before.isNotNull(), F.lit("push")).alias("transition_type"),
-                F.lit("Activity").alias("type"),
-            ),
-        ),
-        SCREEN.name: F.array(
-            F.struct(
-                uuid("page view", page_key).alias("id"),
-                screen.alias("name"),
-                F.when(~is_ios, F.concat(F.initcap(screen), F.lit("Activity"))).alias("activity"),
-                F.lit(None).cast("string").alias("fragment"),
-                F.when(is_ios, F.lit("TabBarController")).alias("top_view_controller"),
-                F.lit("Activity").alias("type"),
-                F.when(is_ios, F.concat(F.initcap(screen), F.lit("Controller"))).alias(
-                    "view_controller"
-                ),
-            )
-        ),
+    return {
+        CLIENT_SESSION.name: F.array(_client_session(visitor_key, session_key)),
+        SCREEN_VIEW.name: F.when(name == "screen_view", _screen_view(screen)),
+        SCREEN.name: F.array(_screen(page_key, screen, is_ios)),
         MOBILE_CONTEXT.name: F.array(_mobile_context(visitor_key, session_key, phone, is_ios)),
         GEOLOCATION.name: F.when(
             draw("location", visitor_key) < 0.5, F.array(_geolocation(session_key))
@@ -192,24 +152,72 @@ def _entities() -> dict[str, Column]:
             )
         ),
         APPLICATION_ERROR.name: F.when(
-            name == "application_error",
-            F.struct(
-                F.concat(error, F.lit(" on "), screen).alias("message"),
-                F.when(is_ios, "SWIFT").otherwise("JAVA").alias("programming_language"),
-                F.concat(F.initcap(screen), F.lit("Presenter")).alias("class_name"),
-                error.alias("exception_name"),
-                (draw("fatal", page_key) < 0.3).alias("is_fatal"),
-                between(10, 400, "line", page_key).alias("line_number"),
-                F.concat(F.lit("at shop.app."), screen).alias("stack_trace"),
-                F.lit(1).cast("bigint").alias("thread_id"),
-                F.lit("main").alias("thread_name"),
-                F.lit(None).cast("string").alias("cause_stack_trace"),
-                F.concat(F.initcap(screen), F.lit(".kt")).alias("file_name"),
-                F.lit(None).cast("int").alias("line_column"),
-            ),
+            name == "application_error", _application_error(page_key, screen, is_ios)
         ),
     }
-    return values
+
+
+def _client_session(visitor_key: Column, session_key: Column) -> Column:
+    """The session; its ids come with `as_app_rows`."""
+    has_predecessor = F.col("visit_number") > 1
+    previous = uuid("session", key(visitor_key, F.col("visit_number") - 1))
+    return F.struct(
+        F.lit(None).cast("string").alias("session_id"),
+        F.lit(None).cast("int").alias("session_index"),
+        F.when(has_predecessor, previous).alias("previous_session_id"),
+        F.lit(None).cast("string").alias("user_id"),
+        uuid("event", key(session_key, F.lit(0))).alias("first_event_id"),
+        F.lit(None).cast("timestamp").alias("first_event_timestamp"),
+        F.lit(None).cast("int").alias("event_index"),
+        F.lit("SQLITE").alias("storage_mechanism"),
+    )
+
+
+def _screen_view(screen: Column) -> Column:
+    before = F.when(F.col("page_number") > 0, nth(SCREENS, F.col("page_before_kind")))
+    has_before = before.isNotNull()
+    return F.struct(
+        F.lit(None).cast("string").alias("id"),
+        screen.alias("name"),
+        F.when(has_before, uuid("page view", F.col("page_before_key"))).alias("previous_id"),
+        before.alias("previous_name"),
+        F.when(has_before, F.lit("Activity")).alias("previous_type"),
+        F.when(has_before, F.lit("push")).alias("transition_type"),
+        F.lit("Activity").alias("type"),
+    )
+
+
+def _screen(page_key: Column, screen: Column, is_ios: Column) -> Column:
+    def with_ending(what: str) -> Column:
+        return F.concat(F.initcap(screen), F.lit(what))
+
+    return F.struct(
+        uuid("page view", page_key).alias("id"),
+        screen.alias("name"),
+        F.when(~is_ios, with_ending("Activity")).alias("activity"),
+        F.lit(None).cast("string").alias("fragment"),
+        F.when(is_ios, F.lit("TabBarController")).alias("top_view_controller"),
+        F.lit("Activity").alias("type"),
+        F.when(is_ios, with_ending("Controller")).alias("view_controller"),
+    )
+
+
+def _application_error(page_key: Column, screen: Column, is_ios: Column) -> Column:
+    error = one_of(_ERRORS, "error", page_key)
+    return F.struct(
+        F.concat(error, F.lit(" on "), screen).alias("message"),
+        F.when(is_ios, "SWIFT").otherwise("JAVA").alias("programming_language"),
+        F.concat(F.initcap(screen), F.lit("Presenter")).alias("class_name"),
+        error.alias("exception_name"),
+        (draw("fatal", page_key) < 0.3).alias("is_fatal"),
+        between(10, 400, "line", page_key).alias("line_number"),
+        F.concat(F.lit("at shop.app."), screen).alias("stack_trace"),
+        F.lit(1).cast("bigint").alias("thread_id"),
+        F.lit("main").alias("thread_name"),
+        F.lit(None).cast("string").alias("cause_stack_trace"),
+        F.concat(F.initcap(screen), F.lit(".kt")).alias("file_name"),
+        F.lit(None).cast("int").alias("line_column"),
+    )
 
 
 def _mobile_context(

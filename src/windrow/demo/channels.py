@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from windrow.demo.draws import draw, nth, weighted
+from windrow.demo.draws import draw, nth, weighted_index
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ CHANNELS = (
 
 def channel_of(session_key: Column) -> Column:
     """The index of the session's channel."""
-    return weighted([channel.weight for channel in CHANNELS], draw("channel", session_key))
+    return weighted_index([channel.weight for channel in CHANNELS], draw("channel", session_key))
 
 
 def landing_columns(channel: Column, clickid: Column) -> dict[str, Column]:

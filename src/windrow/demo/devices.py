@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA
-from windrow.demo.draws import draw, nth, weighted
+from windrow.demo.draws import draw, nth, weighted_index
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ DEVICES = (
 
 def device_of(visitor_key: Column) -> Column:
     """The index of the visitor's device."""
-    return weighted([device.weight for device in DEVICES], draw("device", visitor_key))
+    return weighted_index([device.weight for device in DEVICES], draw("device", visitor_key))
 
 
 def device_columns(device: Column) -> dict[str, Column]:

@@ -32,7 +32,7 @@ def between(low: int, high: int, about: str, *keys: Column) -> Column:
     return F.floor(draw(about, *keys) * (high - low + 1)).cast("int") + low
 
 
-def weighted(weights: Sequence[float], drawn: Column) -> Column:
+def weighted_index(weights: Sequence[float], drawn: Column) -> Column:
     """The 0-based index of an option, each as likely as its weight; `drawn` lies in [0, 1)."""
     limit, total = 0.0, sum(weights)
     index = F.when(F.lit(False), 0)

@@ -28,7 +28,7 @@ def late_sent(events: DataFrame) -> DataFrame:
     return _change(
         events,
         _hits("late sent"),
-        {name: _shifted(name, -kept_s) for name in ("dvce_created_tstamp", "derived_tstamp")},
+        {name: _shift(name, -kept_s) for name in ("dvce_created_tstamp", "derived_tstamp")},
     )
 
 
@@ -56,7 +56,7 @@ def stray_pings(events: DataFrame) -> DataFrame:
         {
             "domain_sessionid": uuid("later", F.col("domain_sessionid")),
             "domain_sessionidx": F.col("domain_sessionidx") + 1,
-            **{name: _shifted(name, F.lit(_DAY_S)) for name in times},
+            **{name: _shift(name, F.lit(_DAY_S)) for name in times},
         },
     )
 
@@ -105,17 +105,17 @@ def duplicates(events: DataFrame) -> DataFrame:
     later_s = between(1, 90, "copied after", F.col("event_id"))
     collected_again = is_copy & (draw("collected again", F.col("event_id")) < 0.5)
     again = _change(
-        copied, collected_again, {"collector_tstamp": _shifted("collector_tstamp", later_s)}
+        copied, collected_again, {"collector_tstamp": _shift("collector_tstamp", later_s)}
     )
     return _change(
-        again, is_copy, {name: _shifted(name, later_s) for name in ("etl_tstamp", "load_tstamp")}
+        again, is_copy, {name: _shift(name, later_s) for name in ("etl_tstamp", "load_tstamp")}
     ).drop("copy")
 
 
 def late_loaded(events: DataFrame) -> DataFrame:
     """Events that reach the events table one to three days after they were collected."""
     late_s = between(1, 3, "loaded late", F.col("event_id")) * _DAY_S
-    return _change(events, _hits("late loaded"), {"load_tstamp": _shifted("load_tstamp", late_s)})
+    return _change(events, _hits("late loaded"), {"load_tstamp": _shift("load_tstamp", late_s)})
 
 
 # Made with the sessions, since it adds to them; see `visitors.endless_sessions`.
@@ -148,7 +148,7 @@ def _hits_session(case: str) -> Column:
     return draw(case, F.col("domain_sessionid")) < SESSION_SHARE
 
 
-def _shifted(name: str, seconds: Column) -> Column:
+def _shift(name: str, seconds: Column) -> Column:
     return F.col(name) + F.make_dt_interval(secs=seconds)
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.demo.channels import landing_columns
-from windrow.demo.draws import between, draw, key, one_of, uuid, weighted
+from windrow.demo.draws import between, draw, key, one_of, uuid, weighted_index
 
 HOME, LIST, PRODUCT, CHECKOUT, OTHER = range(5)
 
@@ -52,7 +52,9 @@ def with_page_columns(page_views: DataFrame, site: str) -> DataFrame:
 def kind_of_page(page_key: Column, number: Column) -> Column:
     """Which kind of page the n-th page view of a session shows."""
     drawn = draw("kind of page", page_key)
-    return F.when(number == 0, weighted(FIRST_PAGES, drawn)).otherwise(weighted(LATER_PAGES, drawn))
+    return F.when(number == 0, weighted_index(FIRST_PAGES, drawn)).otherwise(
+        weighted_index(LATER_PAGES, drawn)
+    )
 
 
 def category_of(page_key: Column) -> Column:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pyspark.sql import Column
 
-from windrow.demo.draws import draw, nth, weighted
+from windrow.demo.draws import draw, nth, weighted_index
 
 
 class Place(NamedTuple):
@@ -45,7 +45,7 @@ PLACES = (
 
 def place_of(visitor_key: Column) -> Column:
     """The index of the visitor's place."""
-    return weighted([place.weight for place in PLACES], draw("place", visitor_key))
+    return weighted_index([place.weight for place in PLACES], draw("place", visitor_key))
 
 
 def place_columns(place: Column) -> dict[str, Column]:

@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
-from windrow.demo.draws import between, draw, nth, weighted
+from windrow.demo.draws import between, draw, nth, weighted_index
 
 # What visitors answer, out of a hundred, and what they agree to by it.
 ANSWERS = {
@@ -34,7 +34,7 @@ def self_describing_columns(site: str) -> dict[str, Column]:
 
 def _consent(site: str) -> Column:
     weights = [weight for weight, _ in ANSWERS.values()]
-    answer = weighted(weights, draw("consent", F.col("session_key")))
+    answer = weighted_index(weights, draw("consent", F.col("session_key")))
     day = F.date_from_unix_date(F.col("day").cast("int"))
     return F.struct(
         nth(ANSWERS, answer).alias("event_type"),
@@ -70,5 +70,7 @@ def _vitals() -> Column:
         F.round(draw("cls", page_key) * 0.3, 4).alias("cls"),
         measure(40, 700, "inp"),
         measure(60, 2_000, "ttfb"),
-        nth(kinds, weighted((85, 5, 10), draw("navigation", page_key))).alias("navigation_type"),
+        nth(kinds, weighted_index((85, 5, 10), draw("navigation", page_key))).alias(
+            "navigation_type"
+        ),
     )

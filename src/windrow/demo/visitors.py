@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.demo.draws import between, draw, key, weighted
+from windrow.demo.draws import between, draw, key, weighted_index
 
 DAY_MS = 86_400_000
 
@@ -124,7 +124,7 @@ def _comes(visitor_key: Column, age: Column) -> Column:
 
 
 def _sessions_on(visitor_key: Column, age: Column) -> Column:
-    return weighted(SESSIONS_A_DAY, draw("sessions", visitor_key, age)) + 1
+    return weighted_index(SESSIONS_A_DAY, draw("sessions", visitor_key, age)) + 1
 
 
 def time_of_day_ms(traffic_before: Column) -> Column:

@@ -43,13 +43,13 @@ class Extras:
 
 def names(settings: ModelSettings, model: str) -> list[str]:
     """The extra columns of a model, in the order given."""
-    carried, aggregated = _asked(settings, model)
+    carried, aggregated = _wanted(settings, model)
     return [*(it.alias for it in carried), *(it.alias for it in aggregated)]
 
 
 def reads(settings: ModelSettings, model: str) -> tuple[str, ...]:
     """The columns that a model's extra columns are made of."""
-    carried, aggregated = _asked(settings, model)
+    carried, aggregated = _wanted(settings, model)
     texts = [*(it.sql for it in carried), *(it.field for it in aggregated)]
     return tuple(dict.fromkeys(name for text in texts for name in columns_in(text)))
 
@@ -58,7 +58,7 @@ def with_extras(
     rows: DataFrame, source: DataFrame, extras: Extras, settings: ModelSettings, model: str
 ) -> DataFrame:
     """The rows with the extra columns that the settings ask for."""
-    carried, aggregated = _asked(settings, model)
+    carried, aggregated = _wanted(settings, model)
     if not carried and not aggregated:
         return rows
     order = F.struct(*(F.col(name) for name in extras.first))
@@ -107,7 +107,7 @@ def check_extras(settings: ModelSettings, known: Mapping[str, Iterable[str]]) ->
         reads(settings, model)
 
 
-def _asked(
+def _wanted(
     settings: ModelSettings, model: str
 ) -> tuple[tuple[Passthrough, ...], tuple[Aggregation, ...]]:
     return settings.passthrough.get(model, ()), settings.aggregations.get(model, ())

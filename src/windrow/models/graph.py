@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from windrow.errors import ConfigError, did_you_mean
-from windrow.models.model import ENGINE_INPUTS, Model, Stored
+from windrow.models.model import ENGINE_INPUTS, Model, Reads, Storage, Stored
 
 
 def in_order(models: Iterable[Model]) -> list[Model]:
@@ -46,25 +46,26 @@ def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Mod
             if isinstance(source, str) and source not in ENGINE_INPUTS
         }
         if read & _aliases(member):
-            helper = replace(member, kind="this_run", steps=(), replaces=None, amend=None)
-            found.append(helper)
+            found.append(replace(member, kind="this_run", replaces=None, storage=Storage()))
     return found
 
 
 def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]:
-    """The models reading a project's own sessions table wherever they would read ours."""
+    """The models coming after the project's own sessions wherever they would come after ours.
+
+    `table`: what the project calls its sessions; None: it has none. One that no model makes has no
+    place in the order.
+    """
     if table is None:
         return list(models)
     name = table.rpartition(".")[2]
-    owner = next((member for member in models if member.full_name == name), None)
+    theirs = tuple(member.name for member in models if member.full_name == name)
 
-    def redirected(inputs: Mapping[str, Stored | str]) -> dict[str, Stored | str]:
-        ours = {parameter for parameter, source in inputs.items() if source == Stored("sessions")}
-        theirs = dict.fromkeys(ours, Stored(owner.name)) if owner is not None else {}
-        return {p: source for p, source in inputs.items() if p not in ours} | theirs
+    def after_theirs(reads: Reads) -> Reads:
+        return replace(reads, after=theirs) if "sessions" in reads.after else reads
 
     return [
-        replace(member, inputs=redirected(member.inputs)) if member.prefix else member
+        replace(member, reads=after_theirs(member.reads)) if member.prefix else member
         for member in models
     ]
 
@@ -72,24 +73,24 @@ def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]
 def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
     """Inputs may be written as in the SQL packages: with the prefix, or with `_this_run` behind."""
     names = {alias: name for name, other in by_name.items() for alias in _aliases(other)}
-    resolved: dict[str, Stored | str] = {}
-    for parameter, source in member.inputs.items():
-        wanted = source.model if isinstance(source, Stored) else source
-        if wanted in ENGINE_INPUTS:
-            resolved[parameter] = source
-        elif wanted not in names and isinstance(source, Stored) and source.or_outside:
-            continue
-        elif wanted in names:
-            owner = names[wanted]
-            resolved[parameter] = (
-                replace(source, model=owner) if isinstance(source, Stored) else owner
-            )
-        else:
+
+    def owner(wanted: str) -> str:
+        if wanted not in names:
             raise ConfigError(
                 f"Model '{member.name}' reads '{wanted}', which nothing provides."
                 + did_you_mean(wanted, [*ENGINE_INPUTS, *names])
             )
-    return replace(member, inputs=resolved)
+        return names[wanted]
+
+    resolved: dict[str, Stored | str] = {}
+    for parameter, source in member.inputs.items():
+        if isinstance(source, Stored):
+            if source.model in names or not source.or_outside:
+                resolved[parameter] = replace(source, model=owner(source.model))
+        else:
+            resolved[parameter] = source if source in ENGINE_INPUTS else owner(source)
+    after = tuple(owner(name) for name in member.reads.after)
+    return replace(member, inputs=resolved, reads=replace(member.reads, after=after))
 
 
 def _aliases(member: Model) -> set[str]:

@@ -16,12 +16,12 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pyspark.sql import DataFrame
 
 from windrow.config import ModelSettings
-from windrow.errors import ConfigError
+from windrow.errors import ConfigError, did_you_mean
 from windrow.models.checks import Check, NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.extras import reads as reads_of_extras
@@ -88,8 +88,50 @@ UNDECLARED = "void"
 
 
 @dataclass(frozen=True)
+class Reads:
+    """What a model reads, beside the frames that its parameters name."""
+
+    columns: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
+    """The event columns that the function needs; None means all of them."""
+    extras: Extras | None = None
+    """Where columns come from that a project adds by configuration; None: it takes none."""
+    event_names: tuple[str, ...] = ()
+    """Values of `event_name` without which the model makes no row; empty: it looks at all."""
+    gathers: tuple[str, ...] = ()
+    """Models whose events lead to rows here too: when one of them is new, and catches up, this one
+    takes part for its rows."""
+    after: tuple[str, ...] = ()
+    """Models whose stored tables come in through `sessions_of_users`, which names none of them.
+
+    The other inputs tell the order themselves.
+    """
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How a model's rows are stored, beside its key, its date and what it `replaces`."""
+
+    keeps: Keeps = "new"
+    """Of a stored row and a new one with the same key: the new one, or the one whose date column is
+    earlier or later; the new one if they are equal. `compat` always takes the new one."""
+    amend: Model | None = None
+    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    steps: tuple[str, ...] = ()
+    """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
+    is_scratch: bool = False
+    """True: its table lies with the helper tables, not with the derived ones."""
+
+
+SCRATCH = Storage(is_scratch=True)
+"""For a table that helps to make others and lies with the helper tables."""
+
+
+@dataclass(frozen=True)
 class Model:
-    """A named function from frames to a frame, with a key and columns. It can be called."""
+    """A named function from frames to a frame, with a key and columns. It can be called.
+
+    What cannot work is refused when the model is declared.
+    """
 
     name: str
     function: Callable[..., DataFrame]
@@ -102,27 +144,11 @@ class Model:
 
     The session's, the user's, or the model's day, whose values are the days near this run's.
     """
-    keeps: Keeps = "new"
-    """Of a stored row and a new one with the same key: the new one, or the one whose date column is
-    earlier or later; the new one if they are equal. `compat` always takes the new one."""
-    gathers: tuple[str, ...] = ()
-    """Models whose events lead to rows here too: when one of them is new, and catches up, this one
-    takes part for its rows."""
-    event_names: tuple[str, ...] = ()
-    """Values of `event_name` without which the model makes no row; empty: it looks at all."""
-    steps: tuple[str, ...] = ()
-    """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
-    reads: tuple[str, ...] | Callable[[Any], tuple[str, ...]] | None = None
-    """The event columns that the function needs; None means all of them."""
-    extras: Extras | None = None
-    """Where columns come from that a project adds by configuration; None: it takes none."""
-    amend: Model | None = None
-    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    reads: Reads = field(default_factory=Reads)
+    storage: Storage = field(default_factory=Storage)
     checks: tuple[Check, ...] = ()
     """What must be true of the rows, beside what `all_checks` adds for the key."""
     tags: tuple[str, ...] = ()
-    is_scratch: bool = False
-    """True: its table lies with the helper tables, not with the derived ones."""
     package: str = ""
     prefix: str = ""
     path: str = ""
@@ -130,8 +156,48 @@ class Model:
     description: str = ""
     inputs: Mapping[str, Stored | str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        reason = _impossible(self)
+        if reason:
+            raise ConfigError(f"Model '{self.name}' {reason}")
+
     def __call__(self, *args: Any, **kwargs: Any) -> DataFrame:
         return self.function(*args, **kwargs)
+
+    @property
+    def extras(self) -> Extras | None:
+        """Where columns come from that a project adds by configuration."""
+        return self.reads.extras
+
+    @property
+    def event_names(self) -> tuple[str, ...]:
+        """The only events that the model looks at; empty: all."""
+        return self.reads.event_names
+
+    @property
+    def gathers(self) -> tuple[str, ...]:
+        """Models whose events lead to rows here too."""
+        return self.reads.gathers
+
+    @property
+    def keeps(self) -> Keeps:
+        """Which of a stored row and a new one with the same key stays."""
+        return self.storage.keeps
+
+    @property
+    def amend(self) -> Model | None:
+        """Makes columns of stored rows that other sessions' rows get from this run."""
+        return self.storage.amend
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Helper tables of the SQL packages that are part of this model."""
+        return self.storage.steps
+
+    @property
+    def is_scratch(self) -> bool:
+        """True: its table lies with the helper tables."""
+        return self.storage.is_scratch
 
     @property
     def full_name(self) -> str:
@@ -153,19 +219,19 @@ class Model:
 
     @property
     def parents(self) -> frozenset[str]:
-        """The models whose rows this one reads, of this run or stored."""
-        return frozenset(
-            source.model if isinstance(source, Stored) else source
+        """The models whose rows this one reads, of this run or stored: it comes after them."""
+        of_run = {
+            source
             for source in self.inputs.values()
-            if isinstance(source, Stored) or source not in ENGINE_INPUTS
-        ) - {self.name}
+            if isinstance(source, str) and source not in ENGINE_INPUTS
+        }
+        return self.stored_parents | of_run - {self.name}
 
     @property
     def stored_parents(self) -> frozenset[str]:
         """The models whose stored tables this one is made from."""
-        return frozenset(
-            source.model for source in self.inputs.values() if isinstance(source, Stored)
-        ) - {self.name}
+        named = {source.model for source in self.inputs.values() if isinstance(source, Stored)}
+        return frozenset(named | set(self.reads.after)) - {self.name}
 
     @property
     def all_checks(self) -> tuple[Check, ...]:
@@ -185,7 +251,8 @@ class Model:
             added = reads_of_extras(settings, self.name)
         if "events" not in self.inputs.values():
             return added
-        own = self.reads(settings) if callable(self.reads) else self.reads
+        columns = self.reads.columns
+        own = columns(settings) if callable(columns) else columns
         return None if own is None else (*own, *added)
 
 
@@ -198,56 +265,42 @@ def model(
     name: str | None = None,
     package: str = "",
     replaces: str | None = None,
-    keeps: Keeps = "new",
-    gathers: Sequence[str] = (),
-    event_names: Sequence[str] = (),
-    steps: Sequence[str] = (),
-    reads: Sequence[str] | Callable[[Any], tuple[str, ...]] | None = None,
-    extras: Extras | None = None,
-    amend: Model | None = None,
     checks: Sequence[Check] = (),
-    tags: Sequence[str] = (),
-    is_scratch: bool = False,
+    tags: str | Sequence[str] = (),
+    reads: Reads | None = None,
+    storage: Storage | None = None,
 ) -> Callable[[Callable[..., DataFrame]], Model]:
     """Declare the decorated function a model; its name then means the `Model`, still callable."""
 
     def declare(function: Callable[..., DataFrame]) -> Model:
-        declared = name or function.__name__
-        if kind == "incremental" and not key:
+        inputs = _inputs(function)
+        if "sessions_of_users" in inputs.values() and (reads is None or not reads.after):
             raise ConfigError(
-                f"Model '{declared}' is incremental and needs a key: @model(key=...). "
-                "A table that is made anew each run is @model(kind='rebuilt')."
+                f"Model '{name or function.__name__}' takes sessions_of_users, the stored rows of "
+                "another model. Say of which: @model(reads=Reads(after=('sessions',)))."
             )
-        for check in checks:
-            if not isinstance(check, Check):
-                raise ConfigError(
-                    f"Model '{declared}': {check!r} is not a check. Write one like "
-                    "windrow.NotNull('page_url')."
-                )
         return Model(
-            name=declared,
+            name=name or function.__name__,
             function=function,
             kind=kind,
-            key=(key,) if isinstance(key, str) else tuple(key),
+            key=_names(key),
             date=date,
             columns=columns,
             replaces=replaces,
-            keeps=keeps,
-            gathers=tuple(gathers),
-            event_names=tuple(event_names),
-            steps=tuple(steps),
-            reads=reads if reads is None or callable(reads) else tuple(reads),
-            extras=extras,
-            amend=amend,
+            reads=reads or Reads(),
+            storage=storage or Storage(),
             checks=tuple(checks),
-            tags=tuple(tags),
-            is_scratch=is_scratch,
+            tags=_names(tags),
             package=package,
             description=inspect.getdoc(function) or "",
-            inputs=_inputs(function),
+            inputs=inputs,
         )
 
     return declare
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
@@ -257,3 +310,71 @@ def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
         else parameter.name
         for parameter in inspect.signature(function).parameters.values()
     }
+
+
+def _impossible(member: Model) -> str | None:
+    """Why the model cannot work as it is declared, and what to write instead; None: it can."""
+    kinds = get_args(Kind)
+    if member.kind not in kinds:
+        expected = f"is of kind '{member.kind}', expected one of {', '.join(kinds)}."
+        return expected + did_you_mean(str(member.kind), kinds)
+    if member.kind == "incremental" and not member.key:
+        return (
+            "is incremental and needs a key: @model(key=...). "
+            "A table that is made anew each run is @model(kind='rebuilt')."
+        )
+    return _impossible_upsert(member) or _impossible_columns(member) or _impossible_parts(member)
+
+
+def _impossible_upsert(member: Model) -> str | None:
+    storage = member.storage
+    asked = {
+        "replaces": member.replaces is not None,
+        "keeps": storage.keeps != "new",
+        "amend": storage.amend is not None,
+    }
+    given = [name for name, is_given in asked.items() if is_given]
+    if member.kind != "incremental" and given:
+        return (
+            f"is of kind '{member.kind}', so no stored row of it outlives a run. Leave out "
+            f"{' and '.join(given)}, or make it incremental with a key."
+        )
+    if member.kind == "this_run" and storage.is_scratch:
+        return "is of kind 'this_run' and has no table. Leave out is_scratch."
+    if asked["replaces"] and asked["keeps"]:
+        return (
+            f"replaces all rows of a {member.replaces}, so that no stored row is left to be the "
+            f"{storage.keeps}. Leave out replaces or keeps."
+        )
+    if given and member.date is None and given != ["replaces"]:
+        return f"needs a date column for {given[-1]}: @model(date=...)."
+    return None
+
+
+def _impossible_columns(member: Model) -> str | None:
+    """Key, date and replaced column must be among columns that are known already."""
+    if member.columns is None or callable(member.columns):
+        return None
+    known = {name.lower() for name in member.columns}
+    wanted = {"key": member.key, "date": (member.date,), "replaces": (member.replaces,)}
+    for parameter, names in wanted.items():
+        for name in names:
+            if name is not None and name.lower() not in known:
+                return (
+                    f"has no column '{name}', which is its {parameter}. Add it to columns."
+                    + did_you_mean(name, member.columns)
+                )
+    return None
+
+
+def _impossible_parts(member: Model) -> str | None:
+    for check in member.checks:
+        if not isinstance(check, Check):
+            return (
+                f"cannot be checked: {check!r} is not a check. Write one like "
+                "windrow.NotNull('page_url')."
+            )
+    amend = member.storage.amend
+    if amend is not None and amend.kind != "this_run":
+        return f"is amended by '{amend.name}', which must be @model(kind='this_run')."
+    return None

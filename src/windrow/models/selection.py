@@ -62,7 +62,7 @@ def _term(models: Sequence[Model], term: str) -> set[str]:
     match = _TERM.match(term)
     if not match:
         raise UsageError(f"'{term}' is not a selection. Examples: page_views, +users, tag:nightly.")
-    names = _named(models, match["what"])
+    names = _names_of(models, match["what"])
     result = set(names)
     if match["up"]:
         result |= _walk(_parents(models), names, match["up"].rstrip("+"))
@@ -71,7 +71,7 @@ def _term(models: Sequence[Model], term: str) -> set[str]:
     return result
 
 
-def _named(models: Sequence[Model], what: str) -> set[str]:
+def _names_of(models: Sequence[Model], what: str) -> set[str]:
     method, _, value = what.partition(":") if ":" in what else ("", "", what)
     if method not in ("", "tag", "package", "path", "name", "fqn"):
         raise UsageError(

@@ -25,8 +25,9 @@ import sqlglot
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
-from windrow.errors import ConfigError, did_you_mean
+from windrow.errors import ConfigError, did_you_mean, first_line
 from windrow.models.model import Kind, Model, Stored
+from windrow.tables.sql import quoted
 
 _HEADER = re.compile(r"^\s*--\s*(?P<name>\w+)\s*:\s*(?P<value>.*?)\s*$")
 _HEADINGS = ("key", "date", "package", "kind", "tags", "replaces", "description")
@@ -69,10 +70,10 @@ def load_sql_model(path: Path) -> Model:
         name=path.stem,
         function=_function(path, text, mentions),
         kind=cast("Kind", kind),
-        key=_listed(header.get("key", "")),
+        key=_split_list(header.get("key", "")),
         date=header.get("date"),
         replaces=header.get("replaces"),
-        tags=_listed(header.get("tags", "")),
+        tags=_split_list(header.get("tags", "")),
         package=header.get("package", ""),
         description=header.get("description", ""),
         inputs=inputs,
@@ -98,7 +99,7 @@ def _header(path: Path, text: str) -> dict[str, str]:
     return found
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -106,7 +107,7 @@ def _mentions(path: Path, text: str) -> list[_Mention]:
     try:
         statements = [it for it in sqlglot.parse(text, dialect="spark") if it is not None]
     except sqlglot.ParseError as error:
-        raise ConfigError(f"{path} is not SQL: {str(error).splitlines()[0]}") from None
+        raise ConfigError(f"{path} is not SQL: {first_line(error)}") from None
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise ConfigError(f"{path}: expected one SELECT, as a model is made by one query.")
     query = statements[0]
@@ -173,7 +174,7 @@ def _with_names(text: str, mentions: list[_Mention], names: Mapping[str, str]) -
     for mention in mentions:
         if mention.name not in names:
             continue
-        alias = "" if mention.has_alias else f" as `{mention.name}`"
+        alias = "" if mention.has_alias else f" as {quoted(mention.name)}"
         parts += [text[at : mention.start], names[mention.name], alias]
         at = mention.end
     return "".join([*parts, text[at:]])

@@ -30,4 +30,4 @@ def _summary(results: Sequence[CheckResult]) -> str:
     for outcome in ("warned", "failed"):
         if outcome in outcomes:
             parts.append(f"{outcomes.count(outcome):,} {outcome}")
-    return f"{words.count(len(results), 'check')}: {words.listed(parts)}."
+    return f"{words.count(len(results), 'check')}: {words.join_words(parts)}."

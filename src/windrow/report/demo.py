@@ -60,8 +60,8 @@ def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableTyp
     found = result.answers
     return Group(
         *_answers(found),
-        *_titled("What the runs took in and left out", _runs(result)),
-        *_titled("The tables", _tables(result, folder)),
+        *_with_title("What the runs took in and left out", _runs(result)),
+        *_with_title("The tables", _tables(result, folder)),
         Text(),
         Text(f"All of this took {words.duration(seconds)}.", "bold"),
         Text(),
@@ -71,14 +71,14 @@ def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableTyp
 
 def _answers(found: Answers | AppAnswers) -> Iterator[RenderableType]:
     if isinstance(found, AppAnswers):
-        yield from _titled("What the app runs on", _devices(found))
-        yield from _titled("The screens that were seen most", _screens(found))
+        yield from _with_title("What the app runs on", _devices(found))
+        yield from _with_title("The screens that were seen most", _screens(found))
     else:
-        yield from _titled("Where visitors came from", _channels(found))
-        yield from _titled("The pages they saw most", _pages(found))
+        yield from _with_title("Where visitors came from", _channels(found))
+        yield from _with_title("The pages they saw most", _pages(found))
 
 
-def _titled(title: str, table: Table) -> Iterator[RenderableType]:
+def _with_title(title: str, table: Table) -> Iterator[RenderableType]:
     yield Text()
     yield Text(title, "bold")
     yield Padding(table, (0, 0, 0, 2), expand=False)

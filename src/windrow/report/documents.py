@@ -24,7 +24,7 @@ from windrow.tables import Layout
 
 Document = dict[str, Any]
 
-_NOT_FRAMES = ("settings", "now", "hooks", "reference", "gathered")
+_NOT_FRAMES = ("settings", "now", "until", "hooks", "reference", "gathered")
 
 
 def runs_document(done: Mapping[str, PackageRuns]) -> Document:
@@ -219,11 +219,12 @@ def models_document(models: Mapping[str, Sequence[Model]]) -> Document:
 
 def inputs_of(member: Model) -> list[tuple[str, bool]]:
     """The frames that a model reads, and whether each is a whole stored table."""
-    return [
+    named = [
         (source.model, True) if isinstance(source, Stored) else (source, False)
         for source in member.inputs.values()
         if isinstance(source, Stored) or source not in _NOT_FRAMES
     ]
+    return [*named, *((name, True) for name in member.reads.after)]
 
 
 def _model(member: Model) -> Document:

@@ -12,7 +12,7 @@ from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
 from windrow.operations.rollback import Rollback
 from windrow.report import words
-from windrow.report.text import indented, run_text, title
+from windrow.report.text import indent, run_text, title
 from windrow.tables import Layout
 
 
@@ -20,7 +20,7 @@ def rerun_text(plans: Iterable[RerunPlan]) -> RenderableType:
     """What processing a past window again would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *indented(_would(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indent(_would(plan)))
             for plan in plans
         )
     )
@@ -60,17 +60,17 @@ def reruns_text(
             *_beyond(plan),
             "Live runs go on from where they were.",
         ]
-        parts += indented(sentences)
+        parts += indent(sentences)
     return Group(*parts)
 
 
 def rollback_text(rollback: Rollback, *, is_done: bool) -> RenderableType:
     """What going back to before a run means, or has changed."""
     heading = Text(title(rollback.package, rollback.target), "bold")
-    return Group(heading, *indented(_taken_back(rollback, is_done)))
+    return Group(heading, *indent(_rollback_sentences(rollback, is_done)))
 
 
-def _taken_back(rollback: Rollback, is_done: bool) -> Iterator[str]:
+def _rollback_sentences(rollback: Rollback, is_done: bool) -> Iterator[str]:
     if not rollback.tables:
         yield f"Nothing was written since before run {rollback.run_id}."
         return
@@ -106,7 +106,7 @@ def upkeeps_text(upkeeps: Iterable[Upkeep]) -> RenderableType:
     """What was done for the tables of each package, or would be."""
     return Group(
         *(
-            Group(Text(title(upkeep.package, upkeep.target), "bold"), *indented(_kept_up(upkeep)))
+            Group(Text(title(upkeep.package, upkeep.target), "bold"), *indent(_kept_up(upkeep)))
             for upkeep in upkeeps
         )
     )

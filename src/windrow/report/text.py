@@ -56,7 +56,7 @@ def runs_text(done: Mapping[str, PackageRuns]) -> RenderableType:
 
 def run_text(package: str, result: RunResult) -> RenderableType:
     """What one run did, and what was done beside it for models that lag."""
-    parts = [_run_heading(package, result), *indented(_run_sentences(result))]
+    parts = [_run_heading(package, result), *indent(_run_sentences(result))]
     if result.catch_up is not None:
         parts.append(run_text(f"{package}, catching up", result.catch_up))
     return Group(*parts)
@@ -113,7 +113,7 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     if counts.get("duplicates"):
         parts.append(words.count(counts["duplicates"], "duplicate"))
     if parts:
-        yield f"Left out: {words.listed(parts)}."
+        yield f"Left out: {words.join_words(parts)}."
     if counts.get("quarantined"):
         sessions = words.count(counts["quarantined"], "session")
         yield f"Quarantined: {sessions}; later events of theirs are left out."
@@ -152,7 +152,7 @@ def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *indented(_plan_sentences(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indent(_plan_sentences(plan)))
             for plan in plans
         )
     )
@@ -197,7 +197,7 @@ def statuses_text(statuses: Iterable[PackageStatus]) -> RenderableType:
 def _status(status: PackageStatus) -> RenderableType:
     parts: list[RenderableType] = [
         Text(title(status.package, status.target), "bold"),
-        *indented(_status_sentences(status)),
+        *indent(_status_sentences(status)),
     ]
     if status.last_runs:
         parts += [Text(), Padding(_last_runs(status.last_runs), (0, 0, 0, 2), expand=False)]
@@ -299,6 +299,6 @@ def check_text(check: Check) -> Text:
     return Text().append(*sign).append(check.name, "bold").append(f": {check.detail}")
 
 
-def indented(sentences: Iterable[str]) -> list[RenderableType]:
+def indent(sentences: Iterable[str]) -> list[RenderableType]:
     """Sentences below a heading."""
     return [Padding(Text(sentence), (0, 0, 0, 2), expand=False) for sentence in sentences]

@@ -31,8 +31,8 @@ def day_ranges(days: Iterable[date], *, before: int = 0, after: int = 0) -> tupl
     """
     ranges: list[DayRange] = []
     for day in sorted(set(days)):
-        first, last = _shifted(day, -before), _shifted(day, after)
-        if ranges and first <= _shifted(ranges[-1].last, 1):
+        first, last = _shift(day, -before), _shift(day, after)
+        if ranges and first <= _shift(ranges[-1].last, 1):
             ranges[-1] = DayRange(ranges[-1].first, max(last, ranges[-1].last))
         else:
             ranges.append(DayRange(first, last))
@@ -42,7 +42,7 @@ def day_ranges(days: Iterable[date], *, before: int = 0, after: int = 0) -> tupl
     return tuple(ranges)
 
 
-def _shifted(day: date, days: int) -> date:
+def _shift(day: date, days: int) -> date:
     try:
         return day + days * _DAY
     except OverflowError:
@@ -62,7 +62,7 @@ def at_times(column: str, ranges: Iterable[DayRange], *, or_null: bool) -> str:
     """A SQL condition that a timestamp column lies on one of the ranges' days, in UTC."""
     parts = [
         f"({column} >= TIMESTAMP '{days.first.isoformat()} 00:00:00Z' AND "
-        f"{column} < TIMESTAMP '{_shifted(days.last, 1).isoformat()} 00:00:00Z')"
+        f"{column} < TIMESTAMP '{_shift(days.last, 1).isoformat()} 00:00:00Z')"
         for days in ranges
     ]
     return _any_of(column, parts, or_null)

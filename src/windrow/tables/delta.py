@@ -245,7 +245,7 @@ class DeltaTables(SqlTables):
         with refusals(table, "look at"):
             return self.spark.sql(f"describe detail {self.identifier(table)}").collect()[0]
 
-    def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+    def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows in the table's shape, a partition's rows together.
 
         Otherwise every task would write a file of its own into each partition.
@@ -253,8 +253,8 @@ class DeltaTables(SqlTables):
         with refusals(table, "read"):
             stored = self.spark.catalog.listColumns(self.identifier(table))
         partition_by = [column.name for column in stored if column.isPartition]
-        shaped = with_columns(table, rows, {column.name: column.dataType for column in stored})
-        return shaped.hint("rebalance", *partition_by) if partition_by else shaped
+        fitting = with_columns(table, rows, {column.name: column.dataType for column in stored})
+        return fitting.hint("rebalance", *partition_by) if partition_by else fitting
 
 
 def indexed_columns(columns: Columns, layout: Layout) -> list[str]:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.tables import Columns
+from windrow.tables.sql import quoted
 
 
 def materialized(frame: DataFrame) -> DataFrame:
@@ -29,9 +30,9 @@ def frame_of(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Column
     """
     text = json.dumps([dict(zip(columns, row, strict=True)) for row in rows])
     given = {name: "string" if kind == "timestamp" else kind for name, kind in columns.items()}
-    fields = ",".join(f"`{name}`:{kind}" for name, kind in given.items())
+    fields = ",".join(f"{quoted(name)}:{kind}" for name, kind in given.items())
     parsed = F.from_json(F.lit(text), f"array<struct<{fields}>>")
     exploded = spark.range(1).select(F.inline(parsed))
     return exploded.select(
-        *(F.col(f"`{name}`").cast(kind).alias(name) for name, kind in columns.items())
+        *(F.col(quoted(name)).cast(kind).alias(name) for name, kind in columns.items())
     )

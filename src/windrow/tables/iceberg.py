@@ -132,7 +132,7 @@ class IcebergTables(SqlTables):
         with refusals(table, "look at"):
             described = self.spark.sql(f"describe table {self.identifier(table)}").collect()
         order = self.properties(table).get("sort-order", "")
-        return Layout(tuple(sorted(described_partitions(described))), tuple(ordered_columns(order)))
+        return Layout(tuple(sorted(describe_partitions(described))), tuple(ordered_columns(order)))
 
     def change_layout(self, table: TableName, layout: Layout) -> None:
         """Change partition fields and sort order, then write all rows anew."""
@@ -215,7 +215,7 @@ def oldest_kept(history: Sequence[Commit], times: Mapping[str, int], since: date
     return next((version for version in known if times[version] <= moment), None)
 
 
-def described_partitions(rows: Iterable[Row]) -> Iterator[str]:
+def describe_partitions(rows: Iterable[Row]) -> Iterator[str]:
     """The partition keys out of what DESCRIBE TABLE says, which has two ways to say it."""
     heading = ""
     for row in rows:

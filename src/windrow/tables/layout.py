@@ -57,7 +57,7 @@ class Key:
         return f"{self.transform}({width}{column})"
 
 
-def parsed_key(text: str) -> Key:
+def parse_key(text: str) -> Key:
     """`day`, `days(start_tstamp)` or `bucket(16, user_id)`; anything else must not reach SQL."""
     found = _KEY.fullmatch(text.strip())
     if found is None:
@@ -74,12 +74,12 @@ def parsed_key(text: str) -> Key:
 
 def keys_sql(keys: Sequence[str]) -> str:
     """The keys as a list in SQL, each checked."""
-    return ", ".join(parsed_key(key).sql for key in keys)
+    return ", ".join(parse_key(key).sql for key in keys)
 
 
 def layout_of(table: str, chosen: Sequence[str], columns: Columns, *, format: str) -> Layout:
     """What a table with these columns is laid out by, when a project chose these keys."""
-    keys = list(dict.fromkeys(parsed_key(text) for text in chosen))
+    keys = list(dict.fromkeys(parse_key(text) for text in chosen))
     for key in keys:
         _check(table, key, columns, format)
     days = [key for key in keys if key.transform or columns[key.column] == "date"]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from windrow.errors import ConfigError
 from windrow.tables.seam import TableName
-from windrow.tables.sql import checked, quoted
+from windrow.tables.sql import check_name, quoted
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,18 @@ class Place:
 
     def path(self, table: TableName) -> str:
         """The table's folder under the warehouse."""
-        return f"{self.warehouse}/{checked(table.schema)}/{checked(table.name)}"
+        return f"{self.warehouse}/{check_name(table.schema)}/{check_name(table.name)}"
 
     def folder(self, schema: str) -> Path | None:
         """The schema's folder under a warehouse on a disk; None on an object store or catalog."""
         parts = urlsplit(self.warehouse or "")
         if not self.warehouse or parts.scheme not in ("", "file"):
             return None
-        return Path(parts.path if parts.scheme else self.warehouse, checked(schema))
+        return Path(parts.path if parts.scheme else self.warehouse, check_name(schema))
 
     @staticmethod
     def identifier(catalog: str, table: TableName) -> str:
         """The table's name in a catalog."""
-        return ".".join(quoted(n) for n in (catalog, checked(table.schema), checked(table.name)))
+        return ".".join(
+            quoted(n) for n in (catalog, check_name(table.schema), check_name(table.name))
+        )

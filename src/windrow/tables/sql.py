@@ -8,12 +8,13 @@ from windrow.columns.rules import rule_of
 from windrow.errors import TableError
 from windrow.tables.seam import DELETED, Columns
 
-IS_DELETED = f"coalesce(s.`{DELETED}`, false)"
-
 
 def quoted(name: str) -> str:
     """The name as a SQL identifier: order id -> `order id`."""
     return "`" + name.replace("`", "``") + "`"
+
+
+IS_DELETED = f"coalesce(s.{quoted(DELETED)}, false)"
 
 
 def literal(text: str) -> str:
@@ -21,7 +22,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     """The name itself, if it can stand for a schema or a table, which may also be a folder."""
     if not name.strip(". ") or any(c in "/\\" or not c.isprintable() for c in name):
         raise TableError(
@@ -83,12 +84,12 @@ def merge(
     if insert:
         is_new = f"when not matched and not {IS_DELETED}" if has_tombstones else "when not matched"
         inserts = ", ".join(f"s.{quoted(c)}" for c in columns)
-        clauses.append(f"{is_new} then insert ({_listed(columns)}) values ({inserts})")
+        clauses.append(f"{is_new} then insert ({_join_names(columns)}) values ({inserts})")
 
     return "\n".join(clauses)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(quoted(n) for n in names)
 
 

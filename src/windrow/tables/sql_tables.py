@@ -129,7 +129,7 @@ class SqlTables(ABC):
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
-        properties = {KEY: _encoded(key)} if key else {}
+        properties = {KEY: _encode(key)} if key else {}
         try:
             with self.writing(table, "create"):
                 self.create_schema(table.schema)
@@ -154,16 +154,16 @@ class SqlTables(ABC):
         properties = self.properties(table)
         key, _, run_id = properties.get(NEW_KEY, "").partition("@")
         if run_id and any(commit.run_id == run_id for commit in self.history(table)):
-            return KeyNote(_decoded(key), is_final=False)
-        return KeyNote(_decoded(properties.get(KEY, "")))
+            return KeyNote(_decode(key), is_final=False)
+        return KeyNote(_decode(properties.get(KEY, "")))
 
     def note_key(self, table: TableName, key: Sequence[str]) -> None:
         run_id = self.spark.conf.get(self.run_id_setting, "")
-        before = _encoded(self.key(table).columns)
-        self.set_properties(table, {KEY: before, NEW_KEY: f"{_encoded(key)}@{run_id}"})
+        before = _encode(self.key(table).columns)
+        self.set_properties(table, {KEY: before, NEW_KEY: f"{_encode(key)}@{run_id}"})
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
-        self.set_properties(table, {KEY: _encoded(key), NEW_KEY: ""})
+        self.set_properties(table, {KEY: _encode(key), NEW_KEY: ""})
 
     def set_properties(self, table: TableName, properties: Mapping[str, str]) -> None:
         """Note something in the table."""
@@ -182,14 +182,14 @@ class SqlTables(ABC):
             self.spark.sql(sql.add_columns(self.identifier(table), columns))
 
     def append(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self.shaped(table, rows)
+        fitting = self.fit_rows(table, rows)
         with self.writing(table, "append to"):
-            shaped.writeTo(self.identifier(table)).append()
+            fitting.writeTo(self.identifier(table)).append()
 
     def overwrite(self, table: TableName, rows: DataFrame) -> None:
-        shaped = self.shaped(table, rows)
+        fitting = self.fit_rows(table, rows)
         with self.writing(table, "overwrite"):
-            shaped.writeTo(self.identifier(table)).overwrite(F.lit(True))
+            fitting.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
     def merge(
         self,
@@ -255,16 +255,16 @@ class SqlTables(ABC):
             else:
                 self.spark.conf.set(name, before)
 
-    def shaped(self, table: TableName, rows: DataFrame) -> DataFrame:
+    def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows with all of the table's columns, in its order."""
         return with_columns(table, rows, self.columns(table))
 
 
-def _encoded(key: Sequence[str]) -> str:
+def _encode(key: Sequence[str]) -> str:
     return ",".join(key).encode().hex()
 
 
-def _decoded(text: str) -> tuple[str, ...]:
+def _decode(text: str) -> tuple[str, ...]:
     return tuple(name for name in bytes.fromhex(text).decode().split(",") if name)
 
 

@@ -41,7 +41,7 @@ def test_the_latest_id_of_a_device_counts_and_is_not_taken_back(spark: SparkSess
 def summed(spark: SparkSession, *sessions: dict[str, Any], **options: Any) -> DataFrame:
     stored = [[session.get(name) for name in SESSION_COLUMNS] for session in sessions]
     frame = frame_of(spark, stored, SESSION_COLUMNS)
-    return users(frame, MobileSettings(**options), at("2024-01-09 00:00"), frame).localCheckpoint()
+    return users(frame, MobileSettings(**options), at("2024-01-09 00:00")).localCheckpoint()
 
 
 def test_a_user_is_the_sum_of_the_sessions(spark: SparkSession) -> None:

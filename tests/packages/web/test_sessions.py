@@ -12,7 +12,8 @@ from website import at, event, events_this_run
 from windrow.atomic.entity_columns import YAUAA
 from windrow.config import ReferenceLists
 from windrow.models.hooks import Hooks
-from windrow.packages.web.sessions import columns, sessions
+from windrow.packages.web.session_columns import columns
+from windrow.packages.web.sessions import sessions
 from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.user_mapping import COLUMNS as USER_MAPPING
 from windrow.reference.frames import ReferenceFrames, reference_frames

@@ -8,8 +8,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
+EARLIEST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+"""What makes one event of a session earlier than another; the id settles ties."""
 
-def first_of_each(events: DataFrame, id_column: str, order: Sequence[str]) -> DataFrame:
+
+def first_of_each(events: DataFrame, id_column: str, order: Sequence[str] = EARLIEST) -> DataFrame:
     """The earliest event of every id; the last column of `order` settles ties."""
     numbered = events.withColumn(
         "nth", F.row_number().over(W.partitionBy(id_column).orderBy(*order))
@@ -18,7 +21,7 @@ def first_of_each(events: DataFrame, id_column: str, order: Sequence[str]) -> Da
 
 
 def not_had_before(
-    firsts: DataFrame, nearby: DataFrame, id_column: str, order: Sequence[str]
+    firsts: DataFrame, nearby: DataFrame, id_column: str, order: Sequence[str] = EARLIEST
 ) -> DataFrame:
     """Without ids that a session of an earlier run already has, and had first."""
     earlier = nearby.select(id_column, F.struct(*order).alias("stored_first")).alias("e")

@@ -30,6 +30,6 @@ def is_human(settings: BotFilter, hooks: Hooks) -> Column:
     default = devices.is_human(
         F.col("useragent"),
         settings.ua_bot_pattern or own_pattern,
-        keep_unknown=not settings.compat,
+        unknown_is_human=not settings.compat,
     )
     return hooks.column("filter_bots", default)

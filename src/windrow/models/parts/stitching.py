@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.models.hooks import Hooks
+from windrow.models.model import Model, model, stored
+
+StitchedId = Callable[[Any, Hooks], Column | None]
+"""From settings and hooks: a session's stitched_user_id; None: stitching is off."""
 
 
 def stitched_user_id(hooks: Hooks, otherwise: Column) -> Column:
@@ -13,47 +20,49 @@ def stitched_user_id(hooks: Hooks, otherwise: Column) -> Column:
     return hooks.column("stitch_user_identifiers", F.coalesce(F.col("mapped_user_id"), otherwise))
 
 
-def stitched(
-    sessions: DataFrame, user_mapping: DataFrame, *, user: str, value: Column | None
+def stitch_sessions(
+    sessions: DataFrame, user_mapping: DataFrame, *, user: str, stitched: Column | None
 ) -> DataFrame:
-    """This run's sessions with their stitched_user_id; `value` None: stitching is off."""
-    if value is None:
+    """This run's sessions with their stitched_user_id; `stitched` None: stitching is off."""
+    if stitched is None:
         return sessions.withColumn("stitched_user_id", F.lit(None).cast("string"))
     mapped = user_mapping.select(user, F.col("user_id").alias("mapped_user_id"))
-    return sessions.join(mapped, user, how="left").withColumn("stitched_user_id", value)
+    return sessions.join(mapped, user, how="left").withColumn("stitched_user_id", stitched)
 
 
-def restitched(
-    older: DataFrame,
-    sessions_this_run: DataFrame,
-    user_mapping: DataFrame,
-    known_before: DataFrame,
-    *,
-    session: str,
-    user: str,
-    value: Column | None,
-) -> DataFrame:
-    """Key, time and new id of stored sessions, not of this run, whose user's id changed in it.
+def restitch_older_sessions(*, session: str, user: str, stitched_id: StitchedId) -> Model:
+    """The model that amends a package's stored `sessions` by what its `user_mapping` has learnt."""
 
-    `user_mapping`: this run's rows of it. `known_before`: the mapping as the run found it.
-    """
-    if value is None:
-        return older.limit(0)
-    before = known_before.select(user, F.col("user_id").alias("id_before"))
-    changed = (
-        user_mapping.join(before, user, how="left")
-        .where(~F.col("user_id").eqNullSafe(F.col("id_before")))
-        .select(user, F.col("user_id").alias("mapped_user_id"))
-    )
-    this_run = sessions_this_run.select(F.col("session_id").alias(session))
-    found = (
-        older.join(changed, user, how="inner")
-        .join(this_run, session, how="left_anti")
-        .withColumn("stitched", value)
-    )
-    return found.where(~F.col("stitched").eqNullSafe(F.col("stitched_user_id"))).select(
-        session,
-        "start_tstamp",
-        "start_tstamp_date",
-        F.col("stitched").alias("stitched_user_id"),
-    )
+    @model(kind="this_run")
+    def stitched_older_sessions(
+        settings: Any,
+        hooks: Hooks,
+        sessions_this_run: DataFrame,
+        user_mapping: DataFrame,
+        known_before: DataFrame = stored("user_mapping", before_this_run=True),
+        older: DataFrame = stored("sessions"),
+    ) -> DataFrame:
+        """One row per stored session, not of this run, whose user became known under another id."""
+        stitched = stitched_id(settings, hooks)
+        if stitched is None:
+            return older.limit(0)
+        before = known_before.select(user, F.col("user_id").alias("id_before"))
+        changed = (
+            user_mapping.join(before, user, how="left")
+            .where(~F.col("user_id").eqNullSafe(F.col("id_before")))
+            .select(user, F.col("user_id").alias("mapped_user_id"))
+        )
+        this_run = sessions_this_run.select(F.col("session_id").alias(session))
+        found = (
+            older.join(changed, user, how="inner")
+            .join(this_run, session, how="left_anti")
+            .withColumn("stitched", stitched)
+        )
+        return found.where(~F.col("stitched").eqNullSafe(F.col("stitched_user_id"))).select(
+            session,
+            "start_tstamp",
+            "start_tstamp_date",
+            F.col("stitched").alias("stitched_user_id"),
+        )
+
+    return stitched_older_sessions

@@ -7,6 +7,20 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.columns.rules import column
+from windrow.models.checks import NotNull
+from windrow.tables import Columns
+
+MAPPED: Columns = {
+    "user_id": column(
+        "string", "Id that the business knows the user by, of the latest event that has both ids."
+    ),
+    "end_tstamp": column("timestamp", "Collector time of that latest event."),
+}
+"""What a mapping has beside the id of the cookie or device."""
+
+CHECKS = (NotNull(tuple(MAPPED)),)
+
 
 def latest_ids(
     events: DataFrame, *, user: str, order: Sequence[str], known: DataFrame | None

@@ -7,8 +7,25 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from windrow.models.extras import Extras
+from windrow.models.model import Reads
 
-def over_sessions(
+STEPS = ("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run")
+"""What the SQL packages make users in."""
+
+
+def reads_sessions(*, user: str, session: str) -> Reads:
+    """What users are made from: the package's stored `sessions`, the first of which describes them.
+
+    A project's own columns come from there too.
+    """
+    return Reads(
+        extras=Extras("sessions_of_users", by=(user,), first=("start_tstamp", session)),
+        after=("sessions",),
+    )
+
+
+def sum_up_sessions(
     sessions: DataFrame,
     *,
     user: str,

@@ -7,24 +7,22 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
-from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.event_fields import (
     EVENT,
     EVENT_READS,
     MONEY,
-    OF_EVENT,
     action_is,
+    fields,
     is_any,
-    shaped,
-    typed,
 )
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **typed("cart_id", "cart_currency", "cart_total_value"),
+    **fields("cart_id", "cart_currency", "cart_total_value"),
     "cart_created": column(
         "boolean",
         "True if what was added is worth all that is in the cart; null if nothing was added or a "
@@ -32,7 +30,7 @@ COLUMNS: Columns = {
     ),
     "cart_emptied": column("boolean", "True if nothing of value is left; null if not known."),
     "cart_transacted": column("boolean", "True if the event is a transaction."),
-    **typed("ecommerce_action_type"),
+    **fields("ecommerce_action_type"),
 }
 
 
@@ -86,22 +84,9 @@ def _value_added(settings: EcommerceSettings) -> Column:
     return F.when(is_any(action_is("add_to_cart")) & (F.size(worths) > 0), total)
 
 
-@model(
-    key="event_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("cart_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="event_id", columns=columns, reads=_reads)
 def cart_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per event that adds to a cart, takes from it, or buys it."""
-    return (
-        events.where(is_cart_event())
-        .alias("e")
-        .select(
-            *shaped(cart_flags(settings), COLUMNS),
-            *passthroughs.values(settings.cart_passthroughs),
-        )
-    )
+    found = events.where(is_cart_event())
+    own = settings.cart_passthroughs
+    return describe_events(found, columns(settings), cart_flags(settings), own)

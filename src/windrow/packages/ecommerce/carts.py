@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.models.checks import AcceptedValues
-from windrow.models.model import model, stored
+from windrow.models.model import Reads, model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
 from windrow.packages.ecommerce.settings import EcommerceSettings
@@ -50,7 +50,7 @@ COLUMNS: Columns = {
     key="cart_key",
     date="created_tstamp",
     columns=COLUMNS,
-    reads=EVENT_READS,
+    reads=Reads(EVENT_READS),
     checks=[AcceptedValues("status", (BOUGHT, EMPTIED, ABANDONED, OPEN))],
 )
 def carts(
@@ -66,7 +66,7 @@ def carts(
     """
     this_run = _per_cart(events.where(is_cart_event()), settings)
     touched = known.join(this_run, "cart_key", how="left_semi")
-    merged = _merged(this_run.unionByName(_as_part(touched)))
+    merged = _merge_parts(this_run.unionByName(_as_part(touched)))
     is_overdue = (F.col("status") == OPEN) & (_due(settings) <= literal(until))
     overdue = known.where(is_overdue).join(this_run, "cart_key", how="left_anti")
     return (
@@ -146,7 +146,7 @@ def _as_part(stored_carts: DataFrame) -> DataFrame:
     )
 
 
-def _merged(parts: DataFrame) -> DataFrame:
+def _merge_parts(parts: DataFrame) -> DataFrame:
     whole = parts.groupBy("cart_key").agg(
         F.min_by("of_first", "first").alias("of_first"),
         F.min("first").alias("first"),

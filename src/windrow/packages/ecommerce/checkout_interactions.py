@@ -6,37 +6,29 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    OF_EVENT,
-    action_is,
-    is_any,
-    shaped,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, fields, is_any
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **typed("ecommerce_action_type", "ecommerce_action_name", "ecommerce_page_type"),
+    **fields("ecommerce_action_type", "ecommerce_action_name", "ecommerce_page_type"),
     "checkout_step_number": column(
         "int", "Number of the step; of a transaction, `number_checkout_steps`."
     ),
-    **typed("checkout_account_type", "checkout_billing_full_address"),
-    **typed("checkout_billing_postcode", "checkout_coupon_code"),
-    **typed("checkout_delivery_method", "checkout_delivery_provider"),
-    **typed("checkout_marketing_opt_in"),
-    **typed("checkout_payment_method", "checkout_proof_of_payment"),
-    **typed("checkout_shipping_full_address", "checkout_shipping_postcode"),
+    **fields("checkout_account_type", "checkout_billing_full_address"),
+    **fields("checkout_billing_postcode", "checkout_coupon_code"),
+    **fields("checkout_delivery_method", "checkout_delivery_provider"),
+    **fields("checkout_marketing_opt_in"),
+    **fields("checkout_payment_method", "checkout_proof_of_payment"),
+    **fields("checkout_shipping_full_address", "checkout_shipping_postcode"),
     "session_entered_at_step": column(
         "boolean", "True if no e-commerce event of the session is earlier."
     ),
     "checkout_succeeded": column("boolean", "True if the event is a transaction."),
-    **typed("ecommerce_user_email", "ecommerce_user_is_guest"),
+    **fields("ecommerce_user_email", "ecommerce_user_is_guest"),
 }
 
 
@@ -68,22 +60,9 @@ def checkout_values(settings: EcommerceSettings) -> dict[str, Column]:
     }
 
 
-@model(
-    key="event_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("checkout_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="event_id", columns=columns, reads=_reads)
 def checkout_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per event that is a step of a checkout, or the purchase that ends it."""
-    return (
-        events.where(is_checkout_event())
-        .alias("e")
-        .select(
-            *shaped(checkout_values(settings), COLUMNS),
-            *passthroughs.values(settings.checkout_passthroughs),
-        )
-    )
+    found = events.where(is_checkout_event())
+    own = settings.checkout_passthroughs
+    return describe_events(found, columns(settings), checkout_values(settings), own)

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.columns.rules import column
-from windrow.models.extras import Extras
+from windrow.models.parts.time_columns import DERIVED_DATE
 from windrow.packages.ecommerce.base_events import ADDED
 from windrow.tables import Columns
 
 MONEY = "decimal(9,2)"
 MONEY_TOTAL = "decimal(19,2)"
 
-FIRST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
-"""What makes one event of a session earlier than another; the id settles ties."""
 
-
-def typed(*names: str) -> Columns:
+def fields(*names: str) -> Columns:
     """Columns of an event with their types."""
     known = {**STANDARD_COLUMNS, **ADDED}
     return {name: known[name] for name in names}
 
 
 EVENT: Columns = {
-    **typed("event_id", "page_view_id", "app_id", "domain_sessionid", "event_in_session_index"),
-    **typed("domain_userid", "network_userid", "user_id", "ecommerce_user_id", "derived_tstamp"),
-    "derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC."),
+    **fields("event_id", "page_view_id", "app_id", "domain_sessionid", "event_in_session_index"),
+    **fields("domain_userid", "network_userid", "user_id", "ecommerce_user_id", "derived_tstamp"),
+    **DERIVED_DATE,
 }
 """What every interaction tells of its event."""
 
 EVENT_READS = ("event_id", "app_id", "network_userid", "user_id", "derived_tstamp")
 """The stored columns that EVENT needs."""
 
-OF_EVENT = Extras("events", by=("event_id", "domain_sessionid"), first=("event_id",))
-"""Where the interaction tables take a project's own columns from: the row's event."""
-
-START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
 LIFE: Columns = {
     "start_tstamp": column("timestamp", "Collector time of the session's earliest event."),
     "end_tstamp": column(
@@ -57,7 +50,8 @@ def is_any(condition: Column) -> Column:
     return F.coalesce(condition, F.lit(False))
 
 
-def shaped(values: dict[str, Column], columns: Columns) -> list[Column]:
-    """The columns in order: as worked out, or as the event has them."""
-    known = {"derived_tstamp_date": F.to_date("derived_tstamp"), **values}
-    return [known.get(name, F.col(name)).cast(kind).alias(name) for name, kind in columns.items()]
+def name_sessions(sessions_this_run: DataFrame) -> DataFrame:
+    """The run's sessions with the columns of their ids as our tables call them."""
+    return sessions_this_run.withColumnsRenamed(
+        {"session_identifier": "domain_sessionid", "user_identifier": "domain_userid"}
+    )

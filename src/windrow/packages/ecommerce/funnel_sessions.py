@@ -7,18 +7,19 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.models.checks import AcceptedValues
-from windrow.models.model import model
+from windrow.models.model import Reads, model
+from windrow.models.parts.first_events import EARLIEST
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,
-    FIRST,
     LIFE,
     MONEY,
     MONEY_TOTAL,
-    START_DATE,
     action_is,
+    fields,
     is_any,
-    typed,
+    name_sessions,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.tables import Columns
@@ -36,7 +37,7 @@ _COUNTS: Columns = {
 }
 
 COLUMNS: Columns = {
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     "domain_userid": column("string", "Id of the session's user."),
     "app_id": column("string", "Application of the session's first e-commerce event."),
     **LIFE,
@@ -67,7 +68,7 @@ _declared = model(
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    reads=(*EVENT_READS, "dvce_created_tstamp"),
+    reads=Reads((*EVENT_READS, "dvce_created_tstamp")),
     checks=[AcceptedValues(name, STEPS) for name in ("entry_step", "furthest_step")],
 )
 
@@ -116,7 +117,7 @@ def _summary(events: DataFrame, is_counted_transaction: Column) -> DataFrame:
         "checkout": is_any(action_is("checkout_step")),
         "transaction": is_counted_transaction,
     }
-    time, order = F.col("derived_tstamp"), F.struct(*FIRST)
+    time, order = F.col("derived_tstamp"), F.struct(*EARLIEST)
     has_value = is_cart_event() & F.col("cart_total_value").isNotNull()
     return events.groupBy("domain_sessionid").agg(
         F.min_by("app_id", order).alias("app_id"),
@@ -155,11 +156,8 @@ def _rows(summary: DataFrame, sessions_this_run: DataFrame) -> DataFrame:
     is_complete = F.lit(True)
     for time in times.values():
         is_complete &= time.isNotNull()
-    lives = sessions_this_run.withColumnsRenamed(
-        {"session_identifier": "domain_sessionid", "user_identifier": "domain_userid"}
-    )
     return (
-        placed.join(lives, "domain_sessionid", how="inner")
+        placed.join(name_sessions(sessions_this_run), "domain_sessionid", how="inner")
         .withColumns(
             {
                 "drop_off_step": F.when(left != "transaction", left),

@@ -26,9 +26,14 @@ def with_passthroughs(columns: Columns, option: str, entries: Iterable[Passthrou
     return {**columns, **{entry.alias: UNDECLARED for entry in entries}}
 
 
-def values(entries: Iterable[Passthrough]) -> list[Column]:
-    """The columns, over events."""
-    return [F.expr(entry.sql).alias(entry.alias) for entry in entries]
+def values(entries: Iterable[Passthrough]) -> dict[str, Column]:
+    """Column -> what it holds, over events."""
+    return {entry.alias: F.expr(entry.sql) for entry in entries}
+
+
+def struct(entries: Iterable[Passthrough]) -> list[Column]:
+    """The columns, for a struct of them."""
+    return [value.alias(name) for name, value in values(entries).items()]
 
 
 def reads(entries: Iterable[Passthrough], *, alias: str = "e") -> tuple[str, ...]:

@@ -8,16 +8,9 @@ from pyspark.sql import functions as F
 from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.keys import surrogate_key
 from windrow.columns.rules import column
-from windrow.models.model import model
 from windrow.packages.ecommerce import passthroughs
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    OF_EVENT,
-    action_is,
-    shaped,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, fields
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
@@ -52,7 +45,7 @@ def own_columns(settings: EcommerceSettings) -> Columns:
             "string", "Hash of the event's id, the product's id and its place in the event."
         ),
         **EVENT,
-        **typed("ecommerce_action_type", "ecommerce_action_name"),
+        **fields("ecommerce_action_type", "ecommerce_action_name"),
         **_of_product("product_id", "product_category"),
         **{
             _level_column(level): column(
@@ -80,7 +73,7 @@ def own_columns(settings: EcommerceSettings) -> Columns:
         "is_product_transaction": column(
             "boolean", "True for `transaction`; null without an action."
         ),
-        **typed("transaction_id", "ecommerce_user_email", "ecommerce_user_is_guest"),
+        **fields("transaction_id", "ecommerce_user_email", "ecommerce_user_is_guest"),
     }
 
 
@@ -96,21 +89,13 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     return (*EVENT_READS, ECOMMERCE_PRODUCT.name, *own)
 
 
-@model(
-    key="product_event_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("product_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="product_event_id", columns=columns, reads=_reads)
 def product_interactions(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """One row per product that an e-commerce event carries, whatever its action."""
     own = settings.product_passthroughs
     products = events.alias("t").select(
         "*",
-        *([F.struct(*passthroughs.values(own)).alias("own")] if own else []),
+        *([F.struct(*passthroughs.struct(own)).alias("own")] if own else []),
         F.posexplode(ECOMMERCE_PRODUCT.name).alias("product_position", "product"),
     )
 
@@ -133,7 +118,8 @@ def product_interactions(events: DataFrame, settings: EcommerceSettings) -> Data
         "product_list_name": F.when(action == "list_view", F.col("ecommerce_action_name")),
         "is_product_transaction": action == "transaction",
     }
-    return products.select(*shaped(values, own_columns(settings)), *(["own.*"] if own else []))
+    carried = {entry.alias: F.col("own").getField(entry.alias) for entry in own}
+    return describe_events(products, columns(settings), values | carried, ())
 
 
 def _levels(settings: EcommerceSettings) -> range:

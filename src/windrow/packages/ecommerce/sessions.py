@@ -6,28 +6,31 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
-from windrow.columns.rules import column, noted
+from windrow.columns.distinct import count_different
+from windrow.columns.rules import column, with_note
 from windrow.models.extras import Extras
-from windrow.models.model import model
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import cart_flags, is_cart_event, product_reads
 from windrow.packages.ecommerce.checkout_interactions import checkout_values, is_checkout_event
 from windrow.packages.ecommerce.event_fields import (
     EVENT_READS,
-    FIRST,
     LIFE,
     MONEY_TOTAL,
-    START_DATE,
     action_is,
+    fields,
     is_any,
-    typed,
+    name_sessions,
 )
 from windrow.packages.ecommerce.product_interactions import VIEWS
 from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 _SESSION: Columns = {
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     "domain_userid": column("string", "Id of the session's user."),
     **LIFE,
     "app_id": column("string", "Application of the session's first e-commerce event."),
@@ -41,7 +44,7 @@ def _span(name: str, what: str) -> Columns:
     }
 
 
-_CART: Columns = noted(
+_CART: Columns = with_note(
     {
         "number_unique_cart_ids": column("bigint", "Number of different carts, by their ids."),
         "number_carts_created": column("bigint", "Number of events with `cart_created`."),
@@ -55,7 +58,7 @@ _CART: Columns = noted(
     },
     "null without a cart event",
 )
-_CHECKOUT: Columns = noted(
+_CHECKOUT: Columns = with_note(
     {
         "session_entered_at_checkout": column(
             "boolean", "True if the session's first e-commerce event was a step of a checkout."
@@ -72,7 +75,7 @@ _CHECKOUT: Columns = noted(
     },
     "null without a checkout event",
 )
-_PRODUCT: Columns = noted(
+_PRODUCT: Columns = with_note(
     {
         **_span("product_view", "a product was viewed"),
         **_span("product_add_to_cart", "a product was put into a cart"),
@@ -87,7 +90,7 @@ _PRODUCT: Columns = noted(
     },
     "null without products",
 )
-_DISTINCT_PRODUCTS: Columns = noted(
+_DISTINCT_PRODUCTS: Columns = with_note(
     {
         "number_distinct_products_viewed": column(
             "bigint",
@@ -97,7 +100,7 @@ _DISTINCT_PRODUCTS: Columns = noted(
     },
     "null without products",
 )
-_TRANSACTION: Columns = noted(
+_TRANSACTION: Columns = with_note(
     {
         **_span("transaction_completed", "a transaction was made"),
         "total_transaction_revenue": column(
@@ -140,9 +143,8 @@ _declared = model(
     date="start_tstamp",
     columns=columns,
     replaces="domain_sessionid",
-    steps=("sessions_this_run",),
-    reads=_reads,
-    extras=Extras("events", by=("domain_sessionid",), first=FIRST),
+    reads=Reads(_reads, extras=Extras("events", by=("domain_sessionid",), first=EARLIEST)),
+    storage=Storage(steps=("sessions_this_run",)),
 )
 
 
@@ -160,12 +162,11 @@ def sessions(
         F.max("derived_tstamp").alias("last_transaction_completed"),
         F.sum("transaction_revenue").alias("total_transaction_revenue"),
         F.sum("transaction_total_quantity").alias("total_transaction_quantity"),
-        _distinct(F.col("transaction_id")).alias("total_number_transactions"),
+        count_different(F.col("transaction_id")).alias("total_number_transactions"),
         F.sum("number_products").alias("total_transacted_products"),
     )
-    return _joined(
-        sessions_this_run, summary.join(bought, "domain_sessionid", how="left"), settings
-    )
+    known = summary.join(bought, "domain_sessionid", how="left")
+    return _join_summary(sessions_this_run, known, settings)
 
 
 @_declared
@@ -174,25 +175,24 @@ def sessions_without_transactions(
 ) -> DataFrame:
     """One row per session, where transactions are not read."""
     unknown = {name: F.lit(None).cast(kind) for name, kind in _TRANSACTION.items()}
-    return _joined(sessions_this_run, _summary(events, settings).withColumns(unknown), settings)
+    return _join_summary(
+        sessions_this_run, _summary(events, settings).withColumns(unknown), settings
+    )
 
 
-def _joined(
+def _join_summary(
     sessions_this_run: DataFrame, summary: DataFrame, settings: EcommerceSettings
 ) -> DataFrame:
-    lives = sessions_this_run.withColumnsRenamed(
-        {"session_identifier": "domain_sessionid", "user_identifier": "domain_userid"}
-    )
     how = "left" if settings.keep_sessions_without_actions else "inner"
-    joined = lives.join(summary, "domain_sessionid", how=how)
-    own = columns(settings)
-    return joined.withColumn("start_tstamp_date", F.to_date("start_tstamp")).select(*own)
+    joined = name_sessions(sessions_this_run).join(summary, "domain_sessionid", how=how)
+    day = {"start_tstamp_date": F.to_date("start_tstamp")}
+    return select_declared(joined, columns(settings), day)
 
 
 def _summary(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
     """Per session with events: what its first event tells, and what all of them add up to."""
     entries = settings.session_passthroughs
-    first = F.struct("app_id", *passthroughs.values(entries))
+    first = F.struct("app_id", *passthroughs.struct(entries))
     flagged = events.alias("e").select(
         "*",
         first.alias("first"),
@@ -206,7 +206,7 @@ def _summary(events: DataFrame, settings: EcommerceSettings) -> DataFrame:
         **_product_columns(settings),
     }
     summed = flagged.groupBy("domain_sessionid").agg(
-        F.min_by("first", F.struct(*FIRST)).alias("first"),
+        F.min_by("first", F.struct(*EARLIEST)).alias("first"),
         *(value.alias(name) for name, value in found.items()),
     )
     return summed.select("*", "first.*").drop("first")
@@ -221,11 +221,6 @@ def _has_products(settings: EcommerceSettings) -> Column:
 def _first_and_last(name: str, condition: Column) -> dict[str, Column]:
     time = F.when(condition, F.col("derived_tstamp"))
     return {f"first_{name}": F.min(time), f"last_{name}": F.max(time)}
-
-
-def _distinct(value: Column) -> Column:
-    # A set per session is small, and several sets need no second shuffle as count(distinct) would.
-    return F.size(F.collect_set(value)).cast("bigint")
 
 
 def _where_any(
@@ -243,7 +238,7 @@ def _cart_columns(settings: EcommerceSettings) -> dict[str, Column]:
         is_row & is_any(F.col(f"cart_{what}_flag")) for what in ("created", "emptied", "transacted")
     )
     values = {
-        "number_unique_cart_ids": _distinct(F.when(is_row, F.col("cart_id"))),
+        "number_unique_cart_ids": count_different(F.when(is_row, F.col("cart_id"))),
         "number_carts_created": F.count_if(created),
         "number_carts_emptied": F.count_if(emptied),
         "number_carts_transacted": F.count_if(transacted),
@@ -259,7 +254,7 @@ def _checkout_columns(settings: EcommerceSettings) -> dict[str, Column]:
     succeeded = is_row & F.col("checkout_succeeded_at")
     values = {
         "session_entered_at_checkout": F.max(is_row & F.col("session_entered_at_step_at")),
-        "number_unique_checkout_steps_attempted": _distinct(F.when(is_row, step)),
+        "number_unique_checkout_steps_attempted": count_different(F.when(is_row, step)),
         "number_checkout_steps_visited": F.count_if(is_row),
         "checkout_succeeded": F.max(succeeded),
         **_first_and_last("checkout_attempted", is_row & is_any(step == 1)),

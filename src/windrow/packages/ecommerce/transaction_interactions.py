@@ -11,29 +11,21 @@ from pyspark.sql import functions as F
 from windrow.atomic.entity_columns import ECOMMERCE_PRODUCT
 from windrow.columns.rules import column
 from windrow.models.checks import Unique
-from windrow.models.model import model
+from windrow.models.parts.first_events import EARLIEST
 from windrow.packages.ecommerce import passthroughs
 from windrow.packages.ecommerce.cart_interactions import product_reads
-from windrow.packages.ecommerce.event_fields import (
-    EVENT,
-    EVENT_READS,
-    FIRST,
-    OF_EVENT,
-    action_is,
-    is_any,
-    shaped,
-    typed,
-)
+from windrow.packages.ecommerce.event_fields import EVENT, EVENT_READS, action_is, fields, is_any
+from windrow.packages.ecommerce.interactions import describe_events, interactions
 from windrow.packages.ecommerce.settings import EcommerceSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     **EVENT,
-    **typed("transaction_id", "transaction_currency", "transaction_payment_method"),
-    **typed("transaction_revenue", "transaction_total_quantity", "transaction_credit_order"),
-    **typed("transaction_discount_amount", "transaction_discount_code"),
-    **typed("transaction_shipping", "transaction_tax"),
-    **typed("ecommerce_user_email", "ecommerce_user_is_guest"),
+    **fields("transaction_id", "transaction_currency", "transaction_payment_method"),
+    **fields("transaction_revenue", "transaction_total_quantity", "transaction_credit_order"),
+    **fields("transaction_discount_amount", "transaction_discount_code"),
+    **fields("transaction_shipping", "transaction_tax"),
+    **fields("ecommerce_user_email", "ecommerce_user_is_guest"),
     "number_products": column(
         "bigint",
         "Number of products that the event lists or, with `use_product_quantity`, of their pieces, "
@@ -58,24 +50,14 @@ def _reads(settings: EcommerceSettings) -> tuple[str, ...]:
     )
 
 
-@model(
-    key="transaction_id",
-    date="derived_tstamp",
-    columns=columns,
-    replaces="domain_sessionid",
-    steps=("transaction_interactions_this_run",),
-    reads=_reads,
-    extras=OF_EVENT,
-)
+@interactions(key="transaction_id", columns=columns, reads=_reads)
 def transaction_interactions(
     events: DataFrame, nearby: DataFrame, settings: EcommerceSettings
 ) -> DataFrame:
     """One row per transaction id: the event that first told of the purchase."""
     bought = events.where(F.col("transaction_id").isNotNull())
     found = _every_event(bought, settings) if settings.compat else _first(bought, nearby, settings)
-    return found.alias("e").select(
-        *shaped({}, COLUMNS), *passthroughs.values(settings.transaction_passthroughs)
-    )
+    return describe_events(found, columns(settings), {}, settings.transaction_passthroughs)
 
 
 transactions_of_the_reference = replace(
@@ -98,7 +80,7 @@ def _first(bought: DataFrame, nearby: DataFrame, settings: EcommerceSettings) ->
     transactions = bought.where(action_is("transaction"))
     in_session = W.partitionBy("transaction_id", "domain_sessionid")
     told = F.min(settings.session_timestamp).over(in_session)
-    order = W.partitionBy("transaction_id").orderBy("told", "domain_sessionid", *FIRST)
+    order = W.partitionBy("transaction_id").orderBy("told", "domain_sessionid", *EARLIEST)
     firsts = (
         transactions.withColumn("told", told)
         .withColumn("nth", F.row_number().over(order))

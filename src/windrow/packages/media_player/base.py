@@ -7,11 +7,13 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.models.checks import Expression, NotNull
-from windrow.models.model import model, stored
+from windrow.models.model import Model, Storage, model, stored
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
-from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, measured_parts
+from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISIT, part_measures
 from windrow.packages.media_player.settings import MediaPlayerSettings
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 _VISIT = list(VISIT)
@@ -21,7 +23,7 @@ COLUMNS: Columns = {
     **PAGE_VIEW_ID,
     "media_id": MEDIA["media_id"],
     "media_label": MEDIA["media_label"],
-    **typed("domain_sessionid", "domain_userid"),
+    **fields("domain_sessionid", "domain_userid"),
     "duration": column(
         "double", "Duration of the media in whole seconds: the greatest that any event told."
     ),
@@ -91,32 +93,30 @@ def plays(measured: DataFrame, retained: Column, settings: MediaPlayerSettings) 
         "percent_progress_reached": F.when(F.size(percents) > 0, text),
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return measured.select(*(values.get(name, F.col(name)).alias(name) for name in COLUMNS))
+    return select_declared(measured, COLUMNS, values)
 
 
-def new_durations(
-    base: DataFrame, stored_plays: DataFrame, settings: MediaPlayerSettings
-) -> DataFrame:
-    """Stored plays of this run's media with another duration than the media now have."""
-    now_known = base.groupBy("media_id").agg(F.max("duration").alias("known_duration"))
-    changed = stored_plays.join(F.broadcast(now_known), "media_id", how="inner").where(
-        ~F.col("duration").eqNullSafe(F.col("known_duration"))
-    )
-    duration = F.col("known_duration")
-    return changed.select(
-        "play_id",
-        "start_tstamp_date",
-        duration.alias("duration"),
-        is_complete(F.col("play_time_sec"), duration, settings).alias("is_complete_play"),
-    )
+def amend_durations(table: str) -> Model:
+    """The model that amends stored plays of a table where this run tells how long media last."""
 
+    @model(kind="this_run")
+    def plays_with_new_durations(
+        base: DataFrame, settings: MediaPlayerSettings, stored_plays: DataFrame = stored(table)
+    ) -> DataFrame:
+        """One row per stored play whose media turn out to last longer, or shorter, than it says."""
+        now_known = base.groupBy("media_id").agg(F.max("duration").alias("known_duration"))
+        changed = stored_plays.join(F.broadcast(now_known), "media_id", how="inner").where(
+            ~F.col("duration").eqNullSafe(F.col("known_duration"))
+        )
+        duration = F.col("known_duration")
+        return changed.select(
+            "play_id",
+            "start_tstamp_date",
+            duration.alias("duration"),
+            is_complete(F.col("play_time_sec"), duration, settings).alias("is_complete_play"),
+        )
 
-@model(kind="this_run")
-def base_with_new_durations(
-    base: DataFrame, settings: MediaPlayerSettings, stored_plays: DataFrame = stored("base")
-) -> DataFrame:
-    """One row per stored play whose media turn out to last longer, or shorter, than it says."""
-    return new_durations(base, stored_plays, settings)
+    return plays_with_new_durations
 
 
 @model(
@@ -124,8 +124,7 @@ def base_with_new_durations(
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("base_this_run",),
-    amend=base_with_new_durations,
+    storage=Storage(steps=("base_this_run",), amend=amend_durations("base")),
     checks=CHECKS,
 )
 def base(
@@ -143,7 +142,7 @@ def base(
         play_parts.groupBy("play_id", "page_view_id", "media_id")
         .agg(
             F.min_by(F.struct("domain_sessionid", *DESCRIPTION), in_order).alias("first"),
-            *(value.alias(name) for name, value in measured_parts().items()),
+            *(value.alias(name) for name, value in part_measures().items()),
         )
         .select("*", "first.*")
     )

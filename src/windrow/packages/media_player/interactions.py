@@ -11,16 +11,16 @@ from windrow.atomic.entity_columns import (
     MEDIA_PLAYER_EVENT,
     VIDEO_ELEMENT,
     YOUTUBE,
-    EntityColumn,
 )
 from windrow.columns import devices
 from windrow.columns.rules import column
 from windrow.models.checks import Expression, NotNull
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
+from windrow.models.model import Reads, model
+from windrow.models.parts.entities import fields_of_first
 from windrow.models.parts.people import is_human
 from windrow.packages.media_player.settings import END, MediaPlayerSettings
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 EVENT = "media_player_event"
@@ -47,12 +47,12 @@ PLAY_ID: Columns = {
 
 COLUMNS: Columns = {
     **PLAY_ID,
-    **typed("event_id"),
+    **fields("event_id"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid", "domain_userid", "page_referrer", "page_url"),
+    **fields("domain_sessionid", "domain_userid", "page_referrer", "page_url"),
     "media_label": MEDIA["media_label"],
     "duration": column("double", "Duration of the media in whole seconds, as this event knows it."),
-    **typed("geo_region_name", "br_name", "dvce_type", "os_name", "os_timezone"),
+    **fields("geo_region_name", "br_name", "dvce_type", "os_name", "os_timezone"),
     "event_type": MEDIA_PLAYER_EVENT.fields["type"],
     "start_tstamp": column("timestamp", "When the event happened: its `derived_tstamp`."),
     "player_current_time": MEDIA_PLAYER.fields["current_time"],
@@ -94,7 +94,7 @@ def _reads(settings: MediaPlayerSettings) -> tuple[str, ...]:
     kind="this_run",
     key="event_id",
     columns=COLUMNS,
-    reads=_reads,
+    reads=Reads(_reads),
     checks=(
         Expression("duration > 0", shows=("media_id", "duration"), severity="warn"),
         NotNull(("media_id", "page_view_id"), severity="warn"),
@@ -146,7 +146,7 @@ def interactions_this_run(
 def _media(settings: MediaPlayerSettings) -> dict[str, Column]:
     """What is played, and in which player: from the entities that the switches say there are."""
     youtube, element, video = (
-        _fields(entity, is_there)
+        fields_of_first(entity, is_read=is_there)
         for entity, is_there in (
             (YOUTUBE, settings.enable_youtube),
             (MEDIA_ELEMENT, settings.enable_whatwg_media),
@@ -172,15 +172,6 @@ def _media(settings: MediaPlayerSettings) -> dict[str, Column]:
         "playback_quality": F.coalesce(youtube["playback_quality"], size)
         if knows_quality
         else F.lit("N/A"),
-    }
-
-
-def _fields(entity: EntityColumn, is_there: bool) -> dict[str, Column]:
-    """The fields of the first entity of its kind; all null where the events have none."""
-    first = F.get(F.col(entity.name), F.lit(0))
-    return {
-        name: first.getField(name) if is_there else F.lit(None).cast(kind)
-        for name, kind in entity.fields.items()
     }
 
 

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.models.checks import Expression
 from windrow.models.model import model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.media_player.interactions import MEDIA
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
@@ -118,8 +119,7 @@ def with_rates(totals: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
         "completion_rate_by_plays": F.col("complete_plays") / F.nullif(F.col("plays"), F.lit(0)),
         "first_play_date": F.to_date("first_play"),
     }
-    names = columns_for(settings)
-    return totals.select(*(values.get(name, F.col(name)).alias(name) for name in names))
+    return select_declared(totals, columns_for(settings), values)
 
 
 def touched_media(base: DataFrame, former: DataFrame) -> DataFrame:

@@ -6,23 +6,24 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import model, stored
+from windrow.models.model import SCRATCH, model, stored
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, START_DATE, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
 
 PLAY = "play"
 SEEKS = ("seek", "seeked")
 """YouTube's word and HTML5's."""
 
-VISIT: Columns = typed(
+VISIT: Columns = fields(
     *("page_referrer", "page_url", "geo_region_name", "br_name", "dvce_type", "os_name"),
     "os_timezone",
 )
 
 DESCRIPTION: Columns = {
     **{name: MEDIA[name] for name in ("media_label", "media_type", "media_player_type")},
-    **typed("domain_userid"),
+    **fields("domain_userid"),
     **VISIT,
 }
 """What the earliest event says of a play."""
@@ -47,7 +48,7 @@ MEASURES: Columns = {
 
 COLUMNS: Columns = {
     **PLAY_ID,
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     **PAGE_VIEW_ID,
     "media_id": MEDIA["media_id"],
     "first_event_id": column("string", "Id of the earliest event."),
@@ -63,7 +64,7 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    is_scratch=True,
+    storage=SCRATCH,
 )
 def play_parts(
     interactions_this_run: DataFrame,
@@ -83,7 +84,7 @@ def play_parts(
         .agg(
             F.min_by(F.struct("event_id", *DESCRIPTION), in_order).alias("first"),
             F.max("duration").alias("duration"),
-            *(value.alias(name) for name, value in measured_events().items()),
+            *(value.alias(name) for name, value in event_measures().items()),
         )
     )
     rows = parts.select(
@@ -98,7 +99,7 @@ def play_parts(
     return rows.unionByName(of_other_sessions)
 
 
-def measured_events() -> dict[str, Column]:
+def event_measures() -> dict[str, Column]:
     """The measures of a group of interactions."""
     event_type = F.col("event_type")
     is_seek = event_type.isin(*SEEKS)
@@ -122,7 +123,7 @@ def measured_events() -> dict[str, Column]:
     }
 
 
-def measured_parts() -> dict[str, Column]:
+def part_measures() -> dict[str, Column]:
     """The measures of a group of parts."""
     totals = ("plays", "seeks", "play_time_sec", "play_time_sec_muted", "weighted_rate")
     return {

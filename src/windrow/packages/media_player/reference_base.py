@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.models.model import model
+from windrow.models.model import Storage, model
 from windrow.packages.media_player.base import CHECKS, COLUMNS, greatest, plays
-from windrow.packages.media_player.play_parts import DESCRIPTION, measured_events
+from windrow.packages.media_player.play_parts import DESCRIPTION, event_measures
 from windrow.packages.media_player.settings import MediaPlayerSettings
 
 _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTION)
@@ -23,18 +23,18 @@ _GROUP = ("play_id", "page_view_id", "media_id", "domain_sessionid", *DESCRIPTIO
     key="play_id",
     date="start_tstamp",
     columns=COLUMNS,
-    steps=("base_this_run",),
+    storage=Storage(steps=("base_this_run",)),
     checks=CHECKS,
 )
 def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
     """One row per media element on a page view: what the first part of it tells."""
     groups = interactions_this_run.groupBy(*_GROUP).agg(
-        *(value.alias(name) for name, value in measured_events().items())
+        *(value.alias(name) for name, value in event_measures().items())
     )
     of_play = W.partitionBy("play_id")
     in_order = of_play.orderBy("start_tstamp", "end_tstamp", "domain_sessionid")
     whole = of_play.rowsBetween(W.unboundedPreceding, W.unboundedFollowing)
-    kept = groups.withColumns(
+    first_parts = groups.withColumns(
         {
             "place": F.row_number().over(in_order),
             # Progress counts if it comes before the first seek of any group; one without a seek
@@ -58,4 +58,4 @@ def reference_base(interactions_this_run: DataFrame, settings: MediaPlayerSettin
         greatest(before_seek).isNotNull(),
         F.least(greatest(before_seek), greatest(F.col("progress"))),
     )
-    return plays(kept.join(durations, "media_id", how="left"), retained, settings)
+    return plays(first_parts.join(durations, "media_id", how="left"), retained, settings)

@@ -53,13 +53,13 @@ def reference_media_stats(
         .agg(F.avg(F.coalesce(share_played(), F.lit(0.0))).alias("avg_percent_played"))
     )
     first = first.drop("avg_percent_played").join(shares, "media_id", how="left")
-    added = _added(used.where(F.col("watermark").isNotNull()), known, settings)
+    added = _add_to_stored(used.where(F.col("watermark").isNotNull()), known, settings)
     rows = first.select(*columns_for(settings)).unionByName(added)
     latest = used.agg(F.max("start_tstamp").alias("last_base_tstamp"))
     return rows.drop("last_base_tstamp").crossJoin(F.broadcast(latest))
 
 
-def _added(used: DataFrame, known: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
+def _add_to_stored(used: DataFrame, known: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
     """The batch on top of the stored row of the same media."""
     old = known.select(
         "media_id",
@@ -77,7 +77,7 @@ def _added(used: DataFrame, known: DataFrame, settings: MediaPlayerSettings) -> 
     batch_plays, old_plays = F.col("plays"), F.coalesce("old_plays", F.lit(0))
     total_plays = F.nullif(batch_plays + old_plays, F.lit(0))
 
-    def weighted(name: str) -> Column:
+    def weighted_average(name: str) -> Column:
         before = F.coalesce(f"old_{name}", F.lit(0.0)) * old_plays
         return F.col(name) * batch_plays / total_plays + before / total_plays
 
@@ -92,6 +92,6 @@ def _added(used: DataFrame, known: DataFrame, settings: MediaPlayerSettings) -> 
         F.coalesce(F.least("first_play", "old_first_play"), far_first).alias("first_play"),
         F.coalesce(F.greatest("last_play", "old_last_play"), far_last).alias("last_play"),
         *(sum_of(name).alias(name) for name in counts),
-        *(weighted(name).alias(name) for name in averages),
+        *(weighted_average(name).alias(name) for name in averages),
     )
     return with_rates(totals, settings)

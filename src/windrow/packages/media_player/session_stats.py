@@ -6,13 +6,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import model, stored
+from windrow.models.model import SCRATCH, model, stored
+from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.media_stats import exact_average, share_played
-from windrow.packages.web.event_fields import START_DATE, typed
+from windrow.packages.web.event_fields import fields
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("domain_sessionid", "domain_userid"),
+    **fields("domain_sessionid", "domain_userid"),
     "impressions": column("bigint", "Number of media elements on the session's page views."),
     "videos_played": column("bigint", "Number of different videos that were played."),
     "audio_played": column("bigint", "Number of different audio media that were played."),
@@ -35,11 +36,7 @@ COLUMNS: Columns = {
 
 
 @model(
-    kind="rebuilt",
-    key="domain_sessionid",
-    date="start_tstamp",
-    columns=COLUMNS,
-    is_scratch=True,
+    kind="rebuilt", key="domain_sessionid", date="start_tstamp", columns=COLUMNS, storage=SCRATCH
 )
 def session_stats(plays: DataFrame = stored("base")) -> DataFrame:
     """One row per session with media: impressions, plays and play time."""

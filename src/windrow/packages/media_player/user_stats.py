@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.models.checks import NotNull
-from windrow.models.model import model, stored
+from windrow.models.model import SCRATCH, model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.media_player.media_stats import exact_average
 from windrow.packages.media_player.session_stats import COLUMNS as SESSION_COLUMNS
 from windrow.packages.media_player.settings import MediaPlayerSettings
@@ -46,7 +47,7 @@ def columns_for(settings: MediaPlayerSettings) -> Columns:
     date="first_play",
     columns=columns_for,
     checks=(NotNull("domain_userid", severity="warn"),),
-    is_scratch=True,
+    storage=SCRATCH,
 )
 def user_stats(
     settings: MediaPlayerSettings, sessions: DataFrame = stored("session_stats")
@@ -72,9 +73,7 @@ def user_stats(
         "avg_session_play_time_min": _minutes(F.col("minutes_of_a_play"), settings),
         "first_play_date": F.to_date("first_play"),
     }
-    return totals.select(
-        *(values.get(name, F.col(name)).alias(name) for name in columns_for(settings))
-    )
+    return select_declared(totals, columns_for(settings), values)
 
 
 def _minutes(value: Column, settings: MediaPlayerSettings) -> Column:

@@ -16,19 +16,16 @@ from windrow.columns.rules import column, rule_of
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
-from windrow.models.model import model
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DERIVED_DATE,
-    DEVICE,
-    GEO,
-    LOCATION,
-    MODEL_TSTAMP,
     NETWORK,
-    SCREEN_SIZE,
+    PHONE,
+    PLACE,
     SESSION,
+    fields,
     read_for,
-    typed,
 )
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
@@ -37,14 +34,14 @@ _ADDED = ("cause_stack_trace", "file_name", "line_column")
 """Fields of the error that the reference leaves out on Spark."""
 
 _EVENT: Columns = {
-    **typed("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("event_id", "app_id", "user_id", "device_user_id", "network_userid", *SESSION),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     **MODEL_TSTAMP,
-    **typed("platform", *SCREEN_SIZE, *DEVICE),
-    **typed("screen_id", "screen_name", "screen_activity", "screen_fragment"),
-    **typed("screen_top_view_controller", "screen_type", "screen_view_controller"),
-    **typed(*LOCATION, *GEO, "user_ipaddress", "useragent", *NETWORK, *APP),
-    **typed("event_index_in_session"),
+    **fields(*PHONE),
+    **fields("screen_id", "screen_name", "screen_activity", "screen_fragment"),
+    **fields("screen_top_view_controller", "screen_type", "screen_view_controller"),
+    **fields(*PLACE, "user_ipaddress", "useragent", *NETWORK, *APP),
+    **fields("event_index_in_session"),
 }
 
 
@@ -62,9 +59,11 @@ def columns(settings: MobileSettings) -> Columns:
     date="derived_tstamp",
     columns=columns,
     replaces="session_id",
-    extras=Extras("events", by=("event_id", "session_id"), first=("event_id",)),
-    steps=("app_errors_this_run",),
-    reads=(*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
+    reads=Reads(
+        (*read_for("event_name", *_EVENT), APPLICATION_ERROR.name),
+        extras=Extras("events", by=("event_id", "session_id"), first=("event_id",)),
+    ),
+    storage=Storage(steps=("app_errors_this_run",)),
     checks=(
         NotNull(("session_id", "event_index_in_session", "collector_tstamp")),
         NotNull(("device_user_id", "session_index", "session_first_event_id"), severity="warn"),

@@ -20,7 +20,10 @@ from windrow.atomic.entity_columns import (
     SCREEN_VIEW,
     EntityColumn,
 )
+from windrow.atomic.fields import first_of
 from windrow.columns.rules import column
+from windrow.models.parts.entities import fields_of_first
+from windrow.models.parts.first_events import EARLIEST
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
@@ -41,13 +44,17 @@ _OF_CLIENT_SESSION = {
 }
 
 
-def _prefixed(entity: EntityColumn, prefix: str) -> Columns:
+def _prefix_fields(entity: EntityColumn, prefix: str) -> Columns:
     return {prefix + name: kind for name, kind in entity.fields.items()}
 
 
 ADDED: Columns = {
-    **_prefixed(SCREEN_VIEW, SCREEN_VIEW_PREFIX),
-    **{name: kind for context in CONTEXTS.values() for name, kind in _prefixed(*context).items()},
+    **_prefix_fields(SCREEN_VIEW, SCREEN_VIEW_PREFIX),
+    **{
+        name: kind
+        for context in CONTEXTS.values()
+        for name, kind in _prefix_fields(*context).items()
+    },
     **{name: CLIENT_SESSION.fields[field] for name, field in _OF_CLIENT_SESSION.items()},
     "session_id": CLIENT_SESSION.fields["session_id"],
     "device_user_id": CLIENT_SESSION.fields["user_id"],
@@ -64,23 +71,18 @@ DEVICE = (
     *("device_manufacturer", "device_model", "os_type", "os_version"),
     *("android_idfa", "apple_idfa", "apple_idfv", "open_idfa"),
 )
-LOCATION = tuple(_prefixed(GEOLOCATION, "device_"))
+LOCATION = tuple(_prefix_fields(GEOLOCATION, "device_"))
 GEO = (
     *("geo_country", "geo_region", "geo_city", "geo_zipcode"),
     *("geo_latitude", "geo_longitude", "geo_region_name", "geo_timezone"),
 )
+PHONE = ("platform", *SCREEN_SIZE, *DEVICE)
+PLACE = (*LOCATION, *GEO)
 NETWORK = ("carrier", "network_technology", "network_type")
 APP = ("build", "version")
 
-MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
-START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
-DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
 
-EARLIEST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
-"""What makes one event of a session earlier than another; the id settles ties."""
-
-
-def typed(*names: str) -> Columns:
+def fields(*names: str) -> Columns:
     """Columns of an event with their types."""
     known = {**STANDARD_COLUMNS, **ADDED}
     return {name: known[name] for name in names}
@@ -100,20 +102,15 @@ def entities(settings: MobileSettings) -> tuple[EntityColumn, ...]:
 
 def added_fields(settings: MobileSettings) -> dict[str, Column]:
     """Column -> value; all there, and null where the option is off."""
-    fields = _fields(F.col(SCREEN_VIEW.name), SCREEN_VIEW, SCREEN_VIEW_PREFIX)
-    for option, (entity, prefix) in CONTEXTS.items():
-        is_on = getattr(settings, option)
-        first = F.get(F.col(entity.name), F.lit(0)) if is_on else None
-        fields |= _fields(first, entity, prefix)
-    session = F.get(F.col(CLIENT_SESSION.name), F.lit(0))
-    return fields | {name: session.getField(field) for name, field in _OF_CLIENT_SESSION.items()}
-
-
-def _fields(struct: Column | None, entity: EntityColumn, prefix: str) -> dict[str, Column]:
-    return {
-        prefix + name: (F.lit(None) if struct is None else struct.getField(name)).cast(kind)
-        for name, kind in entity.fields.items()
+    added = {
+        SCREEN_VIEW_PREFIX + name: F.col(SCREEN_VIEW.name).getField(name).cast(kind)
+        for name, kind in SCREEN_VIEW.fields.items()
     }
+    for option, (entity, prefix) in CONTEXTS.items():
+        of_entity = fields_of_first(entity, is_read=getattr(settings, option))
+        added |= {prefix + name: value for name, value in of_entity.items()}
+    session = {name: first_of(CLIENT_SESSION, field) for name, field in _OF_CLIENT_SESSION.items()}
+    return added | session
 
 
 def fields_in_session() -> dict[str, Column]:

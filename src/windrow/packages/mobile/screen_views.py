@@ -16,40 +16,36 @@ from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
-from windrow.models.model import model
-from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
+from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
-    DERIVED_DATE,
-    DEVICE,
-    EARLIEST,
-    GEO,
-    LOCATION,
-    MODEL_TSTAMP,
     NETWORK,
-    SCREEN_SIZE,
+    PHONE,
+    PLACE,
     SESSION,
     SHOWN,
+    fields,
     read_for,
-    typed,
 )
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
-    **typed(*SESSION),
+    **fields("screen_view_id", "event_id", "app_id", "user_id", "device_user_id", "network_userid"),
+    **fields(*SESSION),
     "screen_view_in_session_index": column(
         "int", "Number of the screen view among its session's, in the order of their times."
     ),
     "screen_views_in_session": column("int", "Number of screen views that the session has."),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     **MODEL_TSTAMP,
-    **typed(*SHOWN),
-    **typed("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
-    **typed("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
-    **typed("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
-    **typed("user_ipaddress", "useragent", *NETWORK, *APP),
+    **fields(*SHOWN),
+    **fields("screen_fragment", "screen_top_view_controller", "screen_view_controller"),
+    **fields("screen_view_previous_id", "screen_view_previous_name", "screen_view_previous_type"),
+    **fields(*PHONE, *PLACE),
+    **fields("user_ipaddress", "useragent", *NETWORK, *APP),
     **DERIVED_DATE,
 }
 
@@ -64,9 +60,11 @@ def _is_shown() -> Column:
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="session_id",
-    extras=Extras("events", by=("screen_view_id", "session_id"), first=EARLIEST, of=_is_shown),
-    steps=("screen_views_this_run",),
-    reads=read_for("event_name", *COLUMNS),
+    reads=Reads(
+        read_for("event_name", *COLUMNS),
+        extras=Extras("events", by=("screen_view_id", "session_id"), first=EARLIEST, of=_is_shown),
+    ),
+    storage=Storage(steps=("screen_views_this_run",)),
     checks=(
         *(Unique("event_id"), NotNull("event_id"), NotNull("session_id")),
         Unique(("session_id", "screen_view_in_session_index")),

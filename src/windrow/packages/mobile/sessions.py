@@ -12,28 +12,23 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import APPLICATION_ERROR
-from windrow.columns.rules import column, noted
+from windrow.columns.distinct import count_different
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal, seconds_between
 from windrow.models.checks import NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
-from windrow.models.model import model, stored
-from windrow.models.parts.stitching import restitched, stitched, stitched_user_id
-from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import (
-    APP,
-    DEVICE,
-    EARLIEST,
-    GEO,
-    LOCATION,
-    MODEL_TSTAMP,
-    NETWORK,
-    SCREEN_SIZE,
-    SHOWN,
-    START_DATE,
-    read_for,
-    typed,
+from windrow.models.model import Reads, Storage, model, stored
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST
+from windrow.models.parts.stitching import (
+    restitch_older_sessions,
+    stitch_sessions,
+    stitched_user_id,
 )
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
+from windrow.packages.mobile.devices import known_device
+from windrow.packages.mobile.event_fields import APP, NETWORK, PHONE, PLACE, SHOWN, fields, read_for
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
@@ -42,16 +37,16 @@ _SHOWN_LAST = "from the session's last screen view"
 
 
 def _first(*names: str, prefix: str = "") -> Columns:
-    return noted(typed(*names), "from the session's first event", prefix=prefix)
+    return with_note(fields(*names), "from the session's first event", prefix=prefix)
 
 
 def _last(*names: str) -> Columns:
-    return noted(typed(*names), "from the session's last event", prefix="last_")
+    return with_note(fields(*names), "from the session's last event", prefix="last_")
 
 
 COLUMNS: Columns = {
     **_first("app_id"),
-    **typed("session_id"),
+    **fields("session_id"),
     **_first("session_index", "previous_session_id", "session_first_event_id"),
     "session_last_event_id": column("string", "Id of the session's last event."),
     "start_tstamp": column("timestamp", "Time of the session's earliest event."),
@@ -79,9 +74,9 @@ COLUMNS: Columns = {
     ),
     **_first("event_name", prefix="first_"),
     **_last("event_name"),
-    **noted(typed(*SHOWN), _SHOWN_FIRST, prefix="first_"),
-    **noted(typed(*SHOWN), _SHOWN_LAST, prefix="last_"),
-    **_first("platform", *SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    **with_note(fields(*SHOWN), _SHOWN_FIRST, prefix="first_"),
+    **with_note(fields(*SHOWN), _SHOWN_LAST, prefix="last_"),
+    **_first(*PHONE, *PLACE),
     **_first("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
     **_first("build", prefix="first_"),
     **_last("build"),
@@ -92,8 +87,7 @@ COLUMNS: Columns = {
 
 _AS_FIRST = (
     *("app_id", "session_index", "previous_session_id", "session_first_event_id"),
-    *("user_id", "device_user_id", "network_userid", "platform"),
-    *(*SCREEN_SIZE, *DEVICE, *LOCATION, *GEO),
+    *("user_id", "device_user_id", "network_userid", *PHONE, *PLACE),
     *("user_ipaddress", "useragent", "name_tracker", "v_tracker", *NETWORK),
 )
 """Columns that the session has from its first event, under the event's name; nulls count too."""
@@ -112,35 +106,18 @@ def _stitched_user_id(settings: MobileSettings, hooks: Hooks) -> Column | None:
     return stitched_user_id(hooks, known_device(settings)) if settings.session_stitching else None
 
 
-@model(kind="this_run")
-def stitched_older_sessions(
-    settings: MobileSettings,
-    hooks: Hooks,
-    sessions_this_run: DataFrame,
-    user_mapping: DataFrame,
-    known_before: DataFrame = stored("user_mapping", before_this_run=True),
-    older: DataFrame = stored("sessions"),
-) -> DataFrame:
-    """Stored sessions, not of this run, whose user became known under another id in this run."""
-    return restitched(
-        older,
-        sessions_this_run,
-        user_mapping,
-        known_before,
-        session="session_id",
-        user="device_user_id",
-        value=_stitched_user_id(settings, hooks),
-    )
-
-
 @model(
     key="session_id",
     date="start_tstamp",
     columns=COLUMNS,
     replaces="session_id",
-    extras=Extras("events", by=("session_id",), first=EARLIEST),
-    steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
-    reads=_reads,
+    reads=Reads(_reads, extras=Extras("events", by=("session_id",), first=EARLIEST)),
+    storage=Storage(
+        steps=("sessions_aggs", "sessions_sv_details", "sessions_this_run"),
+        amend=restitch_older_sessions(
+            session="session_id", user="device_user_id", stitched_id=_stitched_user_id
+        ),
+    ),
     checks=(
         *(Unique("session_last_event_id"), NotNull("session_last_event_id")),
         NotNull(("start_tstamp", "end_tstamp", "session_duration_s"), severity="warn"),
@@ -150,7 +127,6 @@ def stitched_older_sessions(
         Unique("session_first_event_id", severity="warn"),
         Unique("previous_session_id", severity="warn"),
     ),
-    amend=stitched_older_sessions,
 )
 def sessions(
     events: DataFrame,
@@ -163,10 +139,9 @@ def sessions(
     """One row per session: when, who, on which device, what was shown, and what went wrong."""
     totals = _totals(events, settings)
     flat = totals.select("*", *(F.col(f"first.{name}").alias(name) for name in _AS_FIRST))
-    shown = flat.join(_shown(screen_views), "session_id", how="left")
-    known = stitched(
-        shown, user_mapping, user="device_user_id", value=_stitched_user_id(settings, hooks)
-    )
+    shown = flat.join(_sum_up_screens(screen_views), "session_id", how="left")
+    stitched = _stitched_user_id(settings, hooks)
+    known = stitch_sessions(shown, user_mapping, user="device_user_id", stitched=stitched)
     values: dict[str, Column] = {
         "session_last_event_id": F.col("last.event_id"),
         "model_tstamp": literal(now),
@@ -177,9 +152,7 @@ def sessions(
         **{f"last_{name}": F.col(f"last_shown.{name}") for name in SHOWN},
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return known.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(known, COLUMNS, values)
 
 
 def _totals(events: DataFrame, settings: MobileSettings) -> DataFrame:
@@ -207,13 +180,13 @@ def _errors(settings: MobileSettings) -> dict[str, Column]:
     }
 
 
-def _shown(screen_views: DataFrame) -> DataFrame:
+def _sum_up_screens(screen_views: DataFrame) -> DataFrame:
     """Per session with screen views: how many, the first of them and the last."""
     index = F.col("screen_view_in_session_index")
     fields = F.struct(*SHOWN)
     return screen_views.groupBy("session_id").agg(
         F.count(F.lit(1)).alias("screen_views"),
-        F.size(F.collect_set("screen_view_name")).cast("bigint").alias("screen_names_viewed"),
+        count_different(F.col("screen_view_name")).alias("screen_names_viewed"),
         F.min_by(fields, index).alias("first_shown"),
         F.max_by(fields, index).alias("last_shown"),
     )

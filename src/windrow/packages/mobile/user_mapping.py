@@ -4,35 +4,23 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.columns.rules import column
-from windrow.models.checks import NotNull
-from windrow.models.model import model, stored
-from windrow.models.parts.user_mapping import latest_ids
+from windrow.models.model import Reads, model, stored
+from windrow.models.parts.user_mapping import CHECKS, MAPPED, latest_ids
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import typed
+from windrow.packages.mobile.event_fields import fields
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
-    **typed("device_user_id"),
-    "user_id": column(
-        "string", "Id that the business knows the user by, of the latest event that has both ids."
-    ),
-    "end_tstamp": column("timestamp", "Collector time of that latest event."),
+    **fields("device_user_id"),
+    **MAPPED,
 }
 _LATEST = ("collector_tstamp", "derived_tstamp", "event_id")
 
 
-@model(
-    key="device_user_id",
-    columns=COLUMNS,
-    reads=("user_id", *_LATEST),
-    checks=(NotNull(("user_id", "end_tstamp")),),
-)
+@model(key="device_user_id", columns=COLUMNS, reads=Reads(("user_id", *_LATEST)), checks=CHECKS)
 def user_mapping(
-    events: DataFrame,
-    settings: MobileSettings,
-    known: DataFrame = stored("user_mapping"),
+    events: DataFrame, settings: MobileSettings, known: DataFrame = stored("user_mapping")
 ) -> DataFrame:
     """One row per device with a known user id: the latest one seen."""
     return latest_ids(

@@ -13,21 +13,15 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull
-from windrow.models.extras import Extras
-from windrow.models.model import model, stored
-from windrow.models.parts.users import over_sessions
+from windrow.models.model import Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
+from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
 from windrow.packages.mobile.devices import known_device
-from windrow.packages.mobile.event_fields import (
-    GEO,
-    MODEL_TSTAMP,
-    SCREEN_SIZE,
-    SHOWN,
-    START_DATE,
-    typed,
-)
+from windrow.packages.mobile.event_fields import GEO, SCREEN_SIZE, SHOWN, fields
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.tables import Columns
 
@@ -42,16 +36,16 @@ _FROM_LAST = "from the device's last session"
 
 
 def _first(*names: str, prefix: str = "") -> Columns:
-    return noted(typed(*names), _FROM_FIRST, prefix=prefix)
+    return with_note(fields(*names), _FROM_FIRST, prefix=prefix)
 
 
 def _last(*names: str) -> Columns:
-    return noted(typed(*names), _FROM_LAST, prefix="last_")
+    return with_note(fields(*names), _FROM_LAST, prefix="last_")
 
 
 COLUMNS: Columns = {
     **_first("user_id"),
-    **typed("device_user_id"),
+    **fields("device_user_id"),
     **_first("network_userid"),
     "start_tstamp": column("timestamp", "Start of the device's first session."),
     "end_tstamp": column("timestamp", "End of the device's last session."),
@@ -89,10 +83,8 @@ _AS_FIRST = (
     date="start_tstamp",
     columns=COLUMNS,
     replaces="device_user_id",
-    extras=Extras(
-        "sessions_of_users", by=("device_user_id",), first=("start_tstamp", "session_id")
-    ),
-    steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    reads=reads_sessions(user="device_user_id", session="session_id"),
+    storage=Storage(steps=STEPS),
     checks=(
         NotNull(("sessions", "active_days")),
         NotNull(("start_tstamp", "end_tstamp", "sessions_duration_s"), severity="warn"),
@@ -103,10 +95,9 @@ def users(
     sessions_of_users: DataFrame,
     settings: MobileSettings,
     now: datetime,
-    sessions: DataFrame = stored("sessions"),
 ) -> DataFrame:
     """One row per device: first and last session, and totals over all sessions."""
-    totals = over_sessions(
+    totals = sum_up_sessions(
         sessions_of_users.where(known_device(settings).isNotNull()),
         user="device_user_id",
         session="session_id",
@@ -126,6 +117,4 @@ def users(
         **{f"last_{name}": F.col(f"last.{name}") for name in _CHANGING},
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return totals.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(totals, COLUMNS, values)

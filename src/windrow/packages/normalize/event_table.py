@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import rule_of
-from windrow.models.model import Model, model
+from windrow.models.model import Model, Reads, Storage, model
 from windrow.packages.normalize.payloads import commented
 from windrow.packages.normalize.tables import EVENT_COLUMNS, NormalizedTable, event_columns
 
@@ -33,12 +33,14 @@ def event_table(table: NormalizedTable) -> Model:
         name=table.name,
         key="event_id",
         date="collector_tstamp",
-        keeps="earliest",
-        event_names=table.event_names,
-        reads=(
-            *("event_name", "event_id", "collector_tstamp"),
-            *table.columns,
-            *(payload.column for payload in table.payloads),
+        reads=Reads(
+            (
+                *("event_name", "event_id", "collector_tstamp"),
+                *table.columns,
+                *(payload.column for payload in table.payloads),
+            ),
+            event_names=table.event_names,
         ),
+        storage=Storage(keeps="earliest"),
         tags=("snowplow_normalize_incremental",),
     )(rows)

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.columns.rules import column
-from windrow.models.model import Model, model
+from windrow.models.model import Model, Reads, Storage, model
 from windrow.packages.normalize.tables import EVENT_COLUMNS, NormalizedTable
 from windrow.tables import Columns
 
@@ -55,8 +55,10 @@ def filtered_events(name: str, tables: Sequence[NormalizedTable]) -> Model:
         key="unique_id",
         date="collector_tstamp",
         columns=COLUMNS,
-        keeps="earliest",
-        gathers=[table.name for table in tables],
-        reads=("event_id", "collector_tstamp", "event_name"),
+        reads=Reads(
+            ("event_id", "collector_tstamp", "event_name"),
+            gathers=tuple(table.name for table in tables),
+        ),
+        storage=Storage(keeps="earliest"),
         tags=("snowplow_normalize_incremental",),
     )(rows)

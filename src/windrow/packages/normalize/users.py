@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import rule_of
-from windrow.models.model import Model, model
+from windrow.models.model import Model, Reads, Storage, model
 from windrow.packages.normalize.payloads import commented
 from windrow.packages.normalize.tables import LATEST_COLUMNS, UsersTable, event_columns
 
@@ -47,12 +47,14 @@ def users(table: UsersTable) -> Model:
         name=table.name,
         key=table.key,
         date="latest_collector_tstamp",
-        keeps="latest",
-        reads=(
-            *("event_id", "collector_tstamp", "derived_tstamp"),
-            *(where or (table.id_column,)),
-            *table.columns,
-            *(context.column for context in table.payloads),
+        reads=Reads(
+            (
+                *("event_id", "collector_tstamp", "derived_tstamp"),
+                *(where or (table.id_column,)),
+                *table.columns,
+                *(context.column for context in table.payloads),
+            )
         ),
+        storage=Storage(keeps="latest"),
         tags=("snowplow_normalize_incremental",),
     )(rows)

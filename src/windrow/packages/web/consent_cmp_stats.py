@@ -9,16 +9,17 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.columns.timestamps import seconds_between
 from windrow.models.model import model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.web.consent_log import BANNER, CMP_LOAD_TIME, PREFERENCES
-from windrow.packages.web.event_fields import PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
 COLUMNS: Columns = {
     "event_id": column("string", "Id of the event that says that the banner was shown."),
-    **typed("domain_userid"),
+    **fields("domain_userid"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid"),
+    **fields("domain_sessionid"),
     **CMP_LOAD_TIME,
     "cmp_tstamp": column("timestamp", "When the banner was shown."),
     "first_consent_event_tstamp": column(
@@ -59,6 +60,4 @@ def consent_cmp_stats(settings: WebSettings, log: DataFrame = stored("consent_lo
         "first_consent_event_type": answer["event_type"],
         "cmp_interaction_time": seconds_between(F.col("derived_tstamp"), answered_at),
     }
-    return banners.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(banners, COLUMNS, values)

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 
-def loaded_since(log: DataFrame, known: DataFrame, progress: str) -> DataFrame:
+def rows_loaded_since(log: DataFrame, known: DataFrame, progress: str) -> DataFrame:
     """Rows of the log that were loaded after the greatest `progress` in the stored table.
 
     Nothing stored means no limit. The reference blocks a table that was made while there was

@@ -6,12 +6,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.models.checks import AcceptedValues
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.people import is_human
-from windrow.packages.web.event_fields import DERIVED_DATE, PAGE_VIEW_ID, typed
+from windrow.models.parts.time_columns import DERIVED_DATE
+from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
@@ -41,15 +43,15 @@ EVENT_TYPES = (
 )
 
 COLUMNS: Columns = {
-    **typed("event_id", "domain_userid", "user_id", "geo_country"),
+    **fields("event_id", "domain_userid", "user_id", "geo_country"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid", "derived_tstamp", "load_tstamp"),
+    **fields("domain_sessionid", "derived_tstamp", "load_tstamp"),
     "event_name": column("string", f"`{BANNER}` for a banner, `{PREFERENCES}` for an answer."),
-    **noted(ANSWER, "null for a banner"),
+    **with_note(ANSWER, "null for a banner"),
     "gdpr_applies": column(
         "boolean", "Whether the GDPR applies; false where the event does not say so."
     ),
-    **noted(CMP_LOAD_TIME, "null for an answer"),
+    **with_note(CMP_LOAD_TIME, "null for an answer"),
     **DERIVED_DATE,
 }
 
@@ -59,12 +61,14 @@ COLUMNS: Columns = {
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("consent_events_this_run",),
-    reads=(
-        *("event_id", "user_id", "geo_country", "domain_sessionid", "derived_tstamp"),
-        *("load_tstamp", "event_name", "useragent"),
-        *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
+    reads=Reads(
+        (
+            *("event_id", "user_id", "geo_country", "domain_sessionid", "derived_tstamp"),
+            *("load_tstamp", "event_name", "useragent"),
+            *(CONSENT_PREFERENCES.name, CMP_VISIBLE.name),
+        )
     ),
+    storage=Storage(steps=("consent_events_this_run",)),
     checks=(AcceptedValues("event_type", EVENT_TYPES, severity="warn"),),
 )
 def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
@@ -74,17 +78,15 @@ def consent_log(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataF
 
     preferences = F.col(CONSENT_PREFERENCES.name)
 
-    def listed(name: str) -> Column:
+    def join_list(name: str) -> Column:
         return F.array_join(preferences.getField(name), ", ")
 
     values: dict[str, Column] = {
         **{name: preferences.getField(name) for name in _CHOSEN},
-        "consent_scopes": listed("consent_scopes"),
-        "domains_applied": listed("domains_applied"),
+        "consent_scopes": join_list("consent_scopes"),
+        "domains_applied": join_list("domains_applied"),
         "gdpr_applies": F.coalesce(preferences.getField("gdpr_applies"), F.lit(False)),
         "cmp_load_time": F.col(CMP_VISIBLE.name).getField("elapsed_time"),
         "derived_tstamp_date": F.to_date("derived_tstamp"),
     }
-    return consents.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(consents, COLUMNS, values)

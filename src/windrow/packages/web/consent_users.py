@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.models.model import model, stored
-from windrow.packages.web.consent_load_order import loaded_since
+from windrow.packages.web.consent_load_order import rows_loaded_since
 from windrow.packages.web.consent_log import ANSWER, BANNER, PREFERENCES
-from windrow.packages.web.event_fields import typed
+from windrow.packages.web.event_fields import fields
 from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
 
@@ -25,14 +25,14 @@ _LAST: dict[str, str] = {
 
 COLUMNS: Columns = {
     "domain_userid": column("string", "Id of the user in the site's own cookie."),
-    **noted(typed("user_id", "geo_country"), "from the user's newest consent event"),
+    **with_note(fields("user_id", "geo_country"), "from the user's newest consent event"),
     "cmp_events": column("bigint", "Number of banners that the user was shown."),
     "consent_events": column("bigint", "Number of answers that the user gave."),
     "last_cmp_event_tstamp": column("timestamp", "Time of the last banner; null if there is none."),
     "last_consent_event_tstamp": column(
         "timestamp", "Time of the user's last answer; null if there is none."
     ),
-    **noted(
+    **with_note(
         {name: ANSWER[source] for name, source in _LAST.items() if source in ANSWER},
         "from the user's last answer",
     ),
@@ -59,7 +59,7 @@ def consent_users(
     when another version has become the latest.
     """
     if settings.compat:
-        return _continued(users_touched, log, versions, known)
+        return _users_of_the_reference(users_touched, log, versions, known)
 
     newest = F.struct("derived_tstamp", "event_id")
     per_user = (
@@ -101,7 +101,7 @@ def _with_flag(users: DataFrame, versions: DataFrame) -> DataFrame:
     return flagged.withColumn("is_latest_version", F.coalesce("flag", F.lit(False)))
 
 
-def _continued(
+def _users_of_the_reference(
     users_touched: DataFrame, log: DataFrame, versions: DataFrame, known: DataFrame
 ) -> DataFrame:
     """The reference's way: newly loaded rows counted on top of the stored counts.
@@ -112,7 +112,7 @@ def _continued(
     newest = F.struct("load_tstamp", "event_id")
     is_answer = F.col("event_name") == PREFERENCES
     per_identity = (
-        loaded_since(log, known, "last_processed_event")
+        rows_loaded_since(log, known, "last_processed_event")
         .groupBy("domain_userid", "user_id", "geo_country")
         .agg(*_totals(newest), F.max(F.when(is_answer, newest)).alias("answered_at"))
     )
@@ -140,8 +140,8 @@ def _continued(
             "consent_events": F.col("consent_events") + F.coalesce("consent_before", zero),
         }
     )
-    # A touched user must be brought to be kept.
-    kept = known.join(users_touched, "domain_userid", how="left_semi").join(
+    # A touched user whom the run does not bring would be taken out of the table.
+    unchanged = known.join(users_touched, "domain_userid", how="left_semi").join(
         per_user, "domain_userid", how="left_anti"
     )
-    return _with_flag(counted, versions).select(*COLUMNS).unionByName(kept.select(*COLUMNS))
+    return _with_flag(counted, versions).select(*COLUMNS).unionByName(unchanged.select(*COLUMNS))

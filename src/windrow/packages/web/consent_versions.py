@@ -6,9 +6,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.models.model import model, stored
-from windrow.packages.web.consent_load_order import loaded_since
+from windrow.packages.web.consent_load_order import rows_loaded_since
 from windrow.packages.web.consent_log import ANSWER, BANNER
 from windrow.packages.web.settings import WebSettings
 from windrow.tables import Columns
@@ -18,7 +18,9 @@ _TERMS = ("consent_scopes", "consent_url", "domains_applied")
 COLUMNS: Columns = {
     "consent_version": column("string", "Version of the consent text that was allowed in full."),
     "version_start_tstamp": column("timestamp", "Time of the first `allow_all` to the version."),
-    **noted({name: ANSWER[name] for name in _TERMS}, "from the newest `allow_all` to the version"),
+    **with_note(
+        {name: ANSWER[name] for name in _TERMS}, "from the newest `allow_all` to the version"
+    ),
     "is_latest_version": column("boolean", "True for the version that started last."),
     "last_allow_all_event": column(
         "timestamp", "Greatest load time of an `allow_all` to the version."
@@ -39,7 +41,9 @@ def consent_versions(
     """
     allowed = log.where((F.col("event_name") != BANNER) & (F.col("event_type") == "allow_all"))
     if settings.compat:
-        return _continued(loaded_since(allowed, known, "last_allow_all_event"), known)
+        return _versions_of_the_reference(
+            rows_loaded_since(allowed, known, "last_allow_all_event"), known
+        )
 
     versions = _per_version(allowed.where(F.col("consent_version").isNotNull()), "derived_tstamp")
     order = F.struct("version_start_tstamp", "consent_version")
@@ -65,7 +69,7 @@ def _is_greatest(order: Column) -> Column:
     return order.eqNullSafe(F.max(order).over(W.partitionBy(F.lit(True))))
 
 
-def _continued(allowed: DataFrame, known: DataFrame) -> DataFrame:
+def _versions_of_the_reference(allowed: DataFrame, known: DataFrame) -> DataFrame:
     """The reference's way: the latest of the new events' versions; the others stay as stored."""
     start = F.col("version_start_tstamp")
     versions = _per_version(allowed, "load_tstamp").withColumn(

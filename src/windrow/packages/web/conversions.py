@@ -88,17 +88,17 @@ def _events_of(conversion: ConversionEvent) -> Column:
     return F.sort_array(events).alias(_events_column(conversion))
 
 
-def derived(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
+def values(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """The conversion columns, made of the aggregates."""
     found: dict[str, Column] = {}
     for conversion in settings.conversion_events:
         events = F.col(_events_column(conversion))
-        values = F.transform(events, lambda event: event["value"])
-        total = F.aggregate(values, F.lit(0.0), lambda sum_, value: sum_ + value)
+        worths = F.transform(events, lambda event: event["value"])
+        total = F.aggregate(worths, F.lit(0.0), lambda sum_, value: sum_ + value)
         every = {
             "volume": F.size(events).cast("bigint"),
             "events": F.transform(events, lambda event: event["event_id"]),
-            "values": values,
+            "values": worths,
             "total": total,
             "first_conversion": F.array_min(
                 F.transform(events, lambda event: event["derived_tstamp"])

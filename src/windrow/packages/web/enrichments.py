@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA, EntityColumn
 from windrow.models.hooks import Hooks
+from windrow.models.parts.entities import fields_of_first
 from windrow.packages.web.settings import WebSettings
 
 ENRICHMENTS: dict[str, EntityColumn] = {
@@ -33,10 +33,6 @@ def enrichment_fields(settings: WebSettings, hooks: Hooks) -> dict[str, Column]:
     """Output column -> value; all there, and null where the option is off."""
     fields: dict[str, Column] = {}
     for option, entity in ENRICHMENTS.items():
-        first = F.get(F.col(entity.name), F.lit(0)) if getattr(settings, option) else None
-        ours = {
-            name: (F.lit(None) if first is None else first.getField(name)).cast(kind)
-            for name, kind in entity.fields.items()
-        }
+        ours = fields_of_first(entity, is_read=getattr(settings, option))
         fields |= hooks.columns(HOOKS[option], ours)
     return fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.tables import Columns
 
 PAGE = (
@@ -58,7 +58,7 @@ _EVENT_COLUMNS: Columns = {
 """The standard columns as the models get them: a run gives every session one user."""
 
 
-def typed(*names: str) -> dict[str, str]:
+def fields(*names: str) -> dict[str, str]:
     """Standard event columns with their types and rules."""
     return {name: _EVENT_COLUMNS[name] for name in names}
 
@@ -66,10 +66,6 @@ def typed(*names: str) -> dict[str, str]:
 PAGE_VIEW_ID: Columns = {
     "page_view_id": column("string", "Id of the page view, from the event's web page entity.")
 }
-MODEL_TSTAMP: Columns = {"model_tstamp": column("timestamp", "Clock of the run that made the row.")}
-START_DATE: Columns = {"start_tstamp_date": column("date", "Day of `start_tstamp` in UTC.")}
-DERIVED_DATE: Columns = {"derived_tstamp_date": column("date", "Day of `derived_tstamp` in UTC.")}
-
 REFERRER_URL: Columns = {"referrer": STANDARD_COLUMNS["page_referrer"]}
 SOURCE_PLATFORM: Columns = {
     "mkt_source_platform": column(
@@ -91,11 +87,19 @@ CHANNEL_GROUP: Columns = {
     )
 }
 
-_YAUAA = noted(YAUAA.fields, "null without `enable_yauaa`")
+CAME_FROM: Columns = {
+    **REFERRER_URL,
+    **fields(*REFERRER, *MARKETING),
+    **SOURCE_PLATFORM,
+    **CHANNEL_GROUP,
+}
+"""Where a visit came from, as sessions and users have it."""
+
+_YAUAA = with_note(YAUAA.fields, "null without `enable_yauaa`")
 
 ENRICHED: Columns = {
-    **noted(IAB.fields, "null without `enable_iab`"),
-    **noted(UA_PARSER.fields, "null without `enable_ua`"),
+    **with_note(IAB.fields, "null without `enable_iab`"),
+    **with_note(UA_PARSER.fields, "null without `enable_ua`"),
     "device_class": _YAUAA["device_class"],
     "device_category": column(
         "string", "`Desktop`, `Mobile` for a phone, `Tablet` or `Other`, by `device_class`."

@@ -16,9 +16,11 @@ from windrow.columns.timestamps import literal, seconds_between
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
-from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
 from windrow.models.parts.people import is_human
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
 from windrow.packages.web.event_fields import (
@@ -26,12 +28,10 @@ from windrow.packages.web.event_fields import (
     ENRICHED,
     GEO,
     MARKETING,
-    MODEL_TSTAMP,
     PAGE,
     PAGE_VIEW_ID,
     REFERRER,
-    START_DATE,
-    typed,
+    fields,
 )
 from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames
@@ -40,13 +40,13 @@ from windrow.tables import Columns
 COLUMNS: Columns = {
     **PAGE_VIEW_ID,
     "event_id": column("string", "Id of the page view's earliest event, whose values the row has."),
-    **typed("app_id", "platform", "user_id", "domain_userid", "network_userid"),
-    **typed("domain_sessionid", "domain_sessionidx"),
+    **fields("app_id", "platform", "user_id", "domain_userid", "network_userid"),
+    **fields("domain_sessionid", "domain_sessionidx"),
     "page_view_in_session_index": column(
         "int", "Place of the page view among those of its session, from 1, by time."
     ),
     "page_views_in_session": column("int", "Number of rows that the session has in this table."),
-    **typed("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
+    **fields("dvce_created_tstamp", "collector_tstamp", "derived_tstamp"),
     "start_tstamp": column("timestamp", "When the page view began: its `derived_tstamp`."),
     "end_tstamp": column(
         "timestamp",
@@ -80,16 +80,16 @@ COLUMNS: Columns = {
         "Share of the document's height that came into view, in whole percent; "
         "null if the size of document or viewport is unknown.",
     ),
-    **typed("doc_width", "doc_height"),
+    **fields("doc_width", "doc_height"),
     "content_group": column(
         "string",
         "Group of the page by its URL: `PDP` (`/product`), `PLP` (`/list`), `checkout`, `homepage` "
         "(`/home`) or `other`; the hook `content_group` may say otherwise.",
     ),
-    **typed(*PAGE, *MARKETING, "page_referrer", *REFERRER),
+    **fields(*PAGE, *MARKETING, "page_referrer", *REFERRER),
     **CHANNEL_GROUP,
-    **typed(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
-    **typed("br_colordepth", "br_renderengine", "os_timezone"),
+    **fields(*GEO, "user_ipaddress", "useragent", "br_lang", "br_viewwidth", "br_viewheight"),
+    **fields("br_colordepth", "br_renderengine", "os_timezone"),
     **ENRICHED,
     **START_DATE,
 }
@@ -97,15 +97,12 @@ COLUMNS: Columns = {
 _COPIED = tuple(
     name
     for name in COLUMNS
-    if name in typed(*PAGE, *MARKETING, *REFERRER, *GEO)
+    if name in fields(*PAGE, *MARKETING, *REFERRER, *GEO)
     or name in ("event_id", "app_id", "platform", "user_id", "network_userid", "domain_sessionidx")
     or name in ("dvce_created_tstamp", "collector_tstamp", "derived_tstamp", "page_referrer")
     or name in ("doc_width", "doc_height", "user_ipaddress", "useragent", "br_lang")
     or name in ("br_viewwidth", "br_viewheight", "br_colordepth", "br_renderengine", "os_timezone")
 )
-
-_FIRST = ("derived_tstamp", "dvce_created_tstamp", "event_id")
-"""What makes one page view event earlier than another; the id settles ties."""
 
 
 def _reads(settings: WebSettings) -> tuple[str, ...]:
@@ -124,9 +121,13 @@ def _is_view() -> Column:
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
-    reads=_reads,
-    extras=Extras("events", by=("page_view_id", "domain_sessionid"), first=_FIRST, of=_is_view),
+    reads=Reads(
+        _reads,
+        extras=Extras(
+            "events", by=("page_view_id", "domain_sessionid"), first=EARLIEST, of=_is_view
+        ),
+    ),
+    storage=Storage(steps=("page_views_this_run", "pv_engaged_time", "pv_scroll_depth")),
     checks=(
         *(Unique("event_id"), NotNull("event_id"), NotNull("domain_sessionid")),
         Unique(("domain_sessionid", "page_view_in_session_index")),
@@ -152,12 +153,12 @@ def page_views(
 
     views = _first_events(events, settings, hooks)
     if not settings.compat:
-        views = not_had_before(views, nearby, "page_view_id", _FIRST)
+        views = not_had_before(views, nearby, "page_view_id")
 
     in_session = W.partitionBy("domain_sessionid")
     indexed = views.withColumns(
         {
-            "page_view_in_session_index": F.row_number().over(in_session.orderBy(*_FIRST)),
+            "page_view_in_session_index": F.row_number().over(in_session.orderBy(*EARLIEST)),
             "page_views_in_session": F.count(F.lit(1)).over(in_session),
         }
     )
@@ -166,16 +167,15 @@ def page_views(
         scroll_depth(events, settings, page_of), page_of, how="left"
     )
     grouped = with_source_category(measured, reference, settings)
+    return select_declared(grouped, COLUMNS, _values(settings, hooks, now))
 
+
+def _values(settings: WebSettings, hooks: Hooks, now: datetime) -> dict[str, Column]:
+    """The columns that are not simply those of the page view's event."""
     start = F.col("derived_tstamp")
     end = F.coalesce("last_ping", start)
     enriched = enrichment_fields(settings, hooks)
-    derived: dict[str, Column] = {
-        "page_view_id": F.col("page_view_id"),
-        "domain_userid": F.col("domain_userid"),
-        "domain_sessionid": F.col("domain_sessionid"),
-        "page_view_in_session_index": F.col("page_view_in_session_index"),
-        "page_views_in_session": F.col("page_views_in_session"),
+    return {
         "start_tstamp": start,
         "end_tstamp": end,
         "model_tstamp": literal(now),
@@ -194,16 +194,12 @@ def page_views(
         "start_tstamp_date": F.to_date(start),
         **enriched,
     }
-    copied = {name: F.col(name) for name in _COPIED}
-    return grouped.select(
-        *((copied | derived)[name].cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
 
 
 def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """The earliest page view event of every page view id, whichever session it is in."""
     views = events.where(_is_view() & is_human(settings, hooks))
-    return first_of_each(views, "page_view_id", _FIRST)
+    return first_of_each(views, "page_view_id")
 
 
 def engaged_time(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:

@@ -8,36 +8,28 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.devices import device_category, screen_resolution
+from windrow.columns.distinct import count_different
 from windrow.columns.engagement import engaged_seconds, ping_bucket
-from windrow.columns.rules import column, noted
 from windrow.columns.timestamps import literal, minus_seconds, seconds_between
 from windrow.models.checks import NotNull
 from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
-from windrow.models.model import model, stored
+from windrow.models.model import Reads, Storage, model, stored
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST
 from windrow.models.parts.people import is_human
-from windrow.models.parts.stitching import restitched, stitched, stitched_user_id
+from windrow.models.parts.stitching import (
+    restitch_older_sessions,
+    stitch_sessions,
+    stitched_user_id,
+)
 from windrow.packages.web import conversions
 from windrow.packages.web.channels import default_channel_group, with_source_category
 from windrow.packages.web.enrichments import enabled_entities, enrichment_fields
-from windrow.packages.web.event_fields import (
-    CHANNEL_GROUP,
-    COUNTRY_NAMES,
-    ENRICHED,
-    GEO,
-    LANGUAGE_NAME,
-    MARKETING,
-    MODEL_TSTAMP,
-    PAGE,
-    REFERRER,
-    REFERRER_URL,
-    SOURCE_PLATFORM,
-    START_DATE,
-    typed,
-)
+from windrow.packages.web.event_fields import GEO, MARKETING, PAGE, REFERRER
+from windrow.packages.web.session_columns import columns
 from windrow.packages.web.settings import WebSettings
 from windrow.reference.frames import ReferenceFrames
-from windrow.tables import Columns
 
 _AS_FIRST = (
     *("app_id", "platform", "domain_sessionidx", "user_id", "domain_userid", "network_userid"),
@@ -56,99 +48,11 @@ _OF_FIRST = (
 _OF_LAST = (*PAGE, "geo_country", "geo_region_name", "geo_city", "br_lang")
 
 _LAST_IN_ORDER = 2**63 - 1
-_FROM_START = ("derived_tstamp", "dvce_created_tstamp", "event_id")
 
 
 def _is_page_event() -> Column:
     is_page_event = F.col("event_name").isin("page_view", "page_ping")
     return is_page_event & F.col("page_view_id").isNotNull()
-
-
-_EVENT_COUNTS: Columns = {
-    "event_counts": column(
-        "map<string,bigint>",
-        "Event name -> number of the session's events with that name; "
-        "there only with `list_event_counts`.",
-    )
-}
-
-_FROM_FIRST = "from the session's first page view or ping"
-
-
-def _first(*names: str) -> Columns:
-    """Columns of the session's first page event, under the event's names."""
-    return noted(typed(*names), _FROM_FIRST)
-
-
-def _from_last(test: str) -> str:
-    """What `_last_or_first` does, in words."""
-    return (
-        f"from the session's last page view, or, if that has neither this nor `{test}`, "
-        "from its first page view or ping"
-    )
-
-
-def columns(settings: WebSettings) -> Columns:
-    """The table's columns; event counts and conversions come with their options."""
-    return {
-        **_first("app_id", "platform"),
-        **typed("domain_sessionid"),
-        **_first("domain_sessionidx"),
-        "start_tstamp": column(
-            "timestamp",
-            "Time of the session's earliest event; `min_visit_length` seconds before it "
-            "if that is a page ping.",
-        ),
-        "end_tstamp": column("timestamp", "Time of the session's latest event."),
-        **MODEL_TSTAMP,
-        **_first("user_id"),
-        **typed("domain_userid"),
-        "stitched_user_id": column(
-            "string",
-            "The user's id in `user_mapping`, or else `domain_userid`, unless the hook "
-            "`stitch_user_identifiers` says otherwise; null without `session_stitching`.",
-        ),
-        **_first("network_userid"),
-        "page_views": column(
-            "bigint", "Number of different page views that the session has views or pings of."
-        ),
-        "engaged_time_in_s": column(
-            "bigint",
-            "Engaged seconds: for every page with pings `min_visit_length` for its first "
-            "heartbeat with a ping, and `heartbeat` for every further one.",
-        ),
-        **(_EVENT_COUNTS if settings.list_event_counts else {}),
-        "total_events": column("bigint", "Number of the session's events, whatever their name."),
-        "is_engaged": column(
-            "boolean",
-            "True with two page views, two heartbeats of engaged time or a conversion; "
-            "the hook `engaged_session` may say otherwise.",
-        ),
-        "absolute_time_in_s": column(
-            "bigint",
-            "Whole seconds from the earliest to the latest event, and `min_visit_length` more "
-            "if the earliest is a page ping.",
-        ),
-        **noted(typed(*PAGE), _FROM_FIRST, prefix="first_"),
-        **noted(typed(*PAGE), _from_last("page_url"), prefix="last_"),
-        **noted(REFERRER_URL, _FROM_FIRST),
-        **_first(*REFERRER, *MARKETING),
-        **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
-        **_first(*GEO),
-        **noted(COUNTRY_NAMES, _FROM_FIRST),
-        **noted(
-            {**typed("geo_country", "geo_region_name", "geo_city"), **COUNTRY_NAMES},
-            _from_last("geo_country"),
-            prefix="last_",
-        ),
-        **_first("user_ipaddress", "useragent", "br_renderengine", "br_lang"),
-        **noted(LANGUAGE_NAME, _FROM_FIRST),
-        **noted({**typed("br_lang"), **LANGUAGE_NAME}, _from_last("br_lang"), prefix="last_"),
-        **_first("os_timezone"),
-        **noted(ENRICHED, _FROM_FIRST),
-        **conversions.columns(settings),
-        **START_DATE,
-    }
 
 
 def _reads(settings: WebSettings) -> tuple[str, ...]:
@@ -161,25 +65,11 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     )
 
 
-@model(kind="this_run")
-def stitched_older_sessions(
-    settings: WebSettings,
-    hooks: Hooks,
-    sessions_this_run: DataFrame,
-    user_mapping: DataFrame,
-    known_before: DataFrame = stored("user_mapping", before_this_run=True),
-    older: DataFrame = stored("sessions"),
-) -> DataFrame:
-    """Stored sessions, not of this run, whose user became known under another id in this run."""
-    return restitched(
-        older,
-        sessions_this_run,
-        user_mapping,
-        known_before,
-        session="domain_sessionid",
-        user="domain_userid",
-        value=_stitched_user_id(settings, hooks),
-    )
+def _stitched_user_id(settings: WebSettings, hooks: Hooks) -> Column | None:
+    """The user's known id where there is one, the cookie's otherwise; None: stitching is off."""
+    if not settings.session_stitching:
+        return None
+    return stitched_user_id(hooks, F.col("domain_userid"))
 
 
 @model(
@@ -187,10 +77,16 @@ def stitched_older_sessions(
     date="start_tstamp",
     columns=columns,
     replaces="domain_sessionid",
-    steps=("sessions_this_run",),
-    reads=_reads,
-    extras=Extras("events", by=("domain_sessionid",), first=_FROM_START, of=_is_page_event),
-    amend=stitched_older_sessions,
+    reads=Reads(
+        _reads,
+        extras=Extras("events", by=("domain_sessionid",), first=EARLIEST, of=_is_page_event),
+    ),
+    storage=Storage(
+        steps=("sessions_this_run",),
+        amend=restitch_older_sessions(
+            session="domain_sessionid", user="domain_userid", stitched_id=_stitched_user_id
+        ),
+    ),
     checks=(
         NotNull(("start_tstamp", "end_tstamp", "engaged_time_in_s", "absolute_time_in_s")),
         NotNull(("page_views", "total_events", "is_engaged")),
@@ -212,12 +108,11 @@ def sessions(
 
     named = _with_names(flat, reference)
     grouped = with_source_category(named, reference, settings)
-    measured = _measured(grouped, settings, hooks)
+    measured = _measure(grouped, settings, hooks)
     is_engaged = hooks.column("engaged_session", _is_engaged(settings))
     engaged = measured.withColumn("is_engaged", is_engaged)
-    known = stitched(
-        engaged, user_mapping, user="domain_userid", value=_stitched_user_id(settings, hooks)
-    )
+    stitched = _stitched_user_id(settings, hooks)
+    known = stitch_sessions(engaged, user_mapping, user="domain_userid", stitched=stitched)
 
     values: dict[str, Column] = {
         "model_tstamp": literal(now),
@@ -244,12 +139,7 @@ def sessions(
         ),
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return known.select(
-        *(
-            values.get(name, F.col(name)).cast(kind).alias(name)
-            for name, kind in columns(settings).items()
-        )
-    )
+    return select_declared(known, columns(settings), values)
 
 
 def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
@@ -259,12 +149,13 @@ def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame
     is_view = (F.col("event_name") == "page_view") & page_view_id.isNotNull()
     is_ping = (F.col("event_name") == "page_ping") & page_view_id.isNotNull()
     bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
+    page_bucket = F.struct(page_view_id, bucket)
     is_timed_ping = is_ping & bucket.isNotNull()
 
     def latest_first(name: str) -> Column:
         return F.coalesce(-F.unix_micros(name), F.lit(_LAST_IN_ORDER))
 
-    from_start = F.struct(*_FROM_START)
+    from_start = F.struct(*EARLIEST)
     from_end = F.struct(
         latest_first("derived_tstamp"), latest_first("dvce_created_tstamp"), F.col("event_id")
     )
@@ -279,17 +170,12 @@ def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame
         F.min("derived_tstamp").alias("earliest"),
         F.max("derived_tstamp").alias("end_tstamp"),
         F.count(F.lit(1)).alias("total_events"),
-        _distinct(F.when(is_page_event, page_view_id)).alias("page_views"),
-        _distinct(F.when(is_timed_ping, F.struct(page_view_id, bucket))).alias("ping_buckets"),
-        _distinct(F.when(counted_ping, page_view_id)).alias("pinged_pages"),
+        count_different(F.when(is_page_event, page_view_id)).alias("page_views"),
+        count_different(F.when(is_timed_ping, page_bucket)).alias("ping_buckets"),
+        count_different(F.when(counted_ping, page_view_id)).alias("pinged_pages"),
         *([_event_names()] if settings.list_event_counts else []),
         *conversions.aggregates(settings),
     )
-
-
-def _distinct(value: Column) -> Column:
-    # A set per session is small, and several sets need no second shuffle as count(distinct) would.
-    return F.size(F.collect_set(value)).cast("bigint")
 
 
 def _event_names() -> Column:
@@ -318,8 +204,8 @@ def _with_names(frame: DataFrame, reference: ReferenceFrames) -> DataFrame:
     return frame
 
 
-def _measured(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
-    """With start, durations, event counts and conversions.
+def _measure(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
+    """The sessions with start, durations, event counts and conversions.
 
     A session that begins with a ping began a minimum visit earlier. The reference moves the start
     also when another event came before that ping.
@@ -345,7 +231,7 @@ def _measured(frame: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFram
             + F.when(begins_with_ping, F.lit(visit)).otherwise(F.lit(0)),
             "engaged_time_in_s": engaged,
             **({"event_counts": _event_counts(names)} if names is not None else {}),
-            **conversions.derived(settings, hooks),
+            **conversions.values(settings, hooks),
         }
     )
 
@@ -370,13 +256,6 @@ def _is_engaged(settings: WebSettings) -> Column:
     for conversion in settings.conversion_events:
         engaged |= F.col(f"cv_{conversion.name}_converted")
     return F.coalesce(engaged, F.lit(False))
-
-
-def _stitched_user_id(settings: WebSettings, hooks: Hooks) -> Column | None:
-    """The user's known id where there is one, the cookie's otherwise; None: stitching is off."""
-    if not settings.session_stitching:
-        return None
-    return stitched_user_id(hooks, F.col("domain_userid"))
 
 
 def _last(name: str, test: str) -> Column:

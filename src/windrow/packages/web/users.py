@@ -7,57 +7,43 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.rules import column, noted
+from windrow.columns.rules import column, with_note
 from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull
-from windrow.models.extras import Extras
-from windrow.models.model import model, stored
-from windrow.models.parts.users import over_sessions
-from windrow.packages.web.event_fields import (
-    CHANNEL_GROUP,
-    COUNTRY_NAMES,
-    LANGUAGE_NAME,
-    MARKETING,
-    MODEL_TSTAMP,
-    PAGE,
-    REFERRER,
-    REFERRER_URL,
-    SOURCE_PLATFORM,
-    START_DATE,
-    typed,
-)
+from windrow.models.model import Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
+from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
+from windrow.packages.web.event_fields import CAME_FROM, COUNTRY_NAMES, LANGUAGE_NAME, PAGE, fields
 from windrow.tables import Columns
 
 _FIRST_PAGE = tuple(f"first_{name}" for name in PAGE)
 _PLACE = ("geo_country", "geo_country_name", "geo_continent", "geo_city", "geo_region_name")
 _LANGUAGE = ("br_lang", "br_lang_name")
-_OF_FIRST = (*REFERRER, *MARKETING, "mkt_source_platform", "default_channel_group")
-
 _FROM_FIRST = "from the first page view or ping of the user's first session"
 _FROM_LAST = "from the last page of the user's last session"
 
 _VISITED: Columns = {
-    **typed(*PAGE, "geo_country"),
+    **fields(*PAGE, "geo_country"),
     **COUNTRY_NAMES,
-    **typed("geo_city", "geo_region_name", "br_lang"),
+    **fields("geo_city", "geo_region_name", "br_lang"),
     **LANGUAGE_NAME,
 }
 """What is known of the first visit and of the last."""
 
 COLUMNS: Columns = {
-    **noted(typed("user_id"), _FROM_FIRST),
+    **with_note(fields("user_id"), _FROM_FIRST),
     "domain_userid": column("string", "Id of the user in the site's own cookie."),
-    **noted(typed("network_userid"), _FROM_FIRST),
+    **with_note(fields("network_userid"), _FROM_FIRST),
     "start_tstamp": column("timestamp", "Start of the user's first session."),
     "end_tstamp": column("timestamp", "End of the user's last session."),
     **MODEL_TSTAMP,
     "page_views": column("bigint", "Sum of `page_views` over all the user's sessions."),
     "sessions": column("bigint", "Number of the user's sessions."),
     "engaged_time_in_s": column("bigint", "Engaged seconds of all the user's sessions together."),
-    **noted(_VISITED, _FROM_FIRST, prefix="first_"),
-    **noted(_VISITED, _FROM_LAST, prefix="last_"),
-    **noted({**REFERRER_URL, **typed(*REFERRER, *MARKETING)}, _FROM_FIRST),
-    **noted({**SOURCE_PLATFORM, **CHANNEL_GROUP}, _FROM_FIRST),
+    **with_note(_VISITED, _FROM_FIRST, prefix="first_"),
+    **with_note(_VISITED, _FROM_LAST, prefix="last_"),
+    **with_note(CAME_FROM, _FROM_FIRST),
     **START_DATE,
 }
 
@@ -67,21 +53,17 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_userid",
-    extras=Extras(
-        "sessions_of_users", by=("domain_userid",), first=("start_tstamp", "domain_sessionid")
-    ),
-    steps=("users_this_run", "users_aggs", "users_lasts", "users_sessions_this_run"),
+    reads=reads_sessions(user="domain_userid", session="domain_sessionid"),
+    storage=Storage(steps=STEPS),
     checks=(
         NotNull(("start_tstamp", "end_tstamp", "page_views", "sessions", "engaged_time_in_s")),
         NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
     ),
 )
-def users(
-    sessions_of_users: DataFrame, now: datetime, sessions: DataFrame = stored("sessions")
-) -> DataFrame:
+def users(sessions_of_users: DataFrame, now: datetime) -> DataFrame:
     """One row per cookie user: first and last visit, origin, and totals over all visits."""
-    of_first = ("user_id", "network_userid", *_FIRST_PAGE, "referrer", *_OF_FIRST)
-    totals = over_sessions(
+    of_first = ("user_id", "network_userid", *_FIRST_PAGE, *CAME_FROM)
+    totals = sum_up_sessions(
         sessions_of_users,
         user="domain_userid",
         session="domain_sessionid",
@@ -96,6 +78,4 @@ def users(
         **{f"last_{name}": F.col(f"last.last_{name}") for name in (*PAGE, *_PLACE, *_LANGUAGE)},
         "start_tstamp_date": F.to_date("start_tstamp"),
     }
-    return totals.select(
-        *(values.get(name, F.col(name)).cast(kind).alias(name) for name, kind in COLUMNS.items())
-    )
+    return select_declared(totals, COLUMNS, values)

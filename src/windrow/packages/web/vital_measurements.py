@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.models.hooks import Hooks
 from windrow.models.model import model, stored
+from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.web.settings import WebSettings
-from windrow.packages.web.vital_results import MEASURES, RESULTS, passed, results
+from windrow.packages.web.vital_results import MEASURES, RESULTS, pass_flag, results
 from windrow.reference.frames import ReferenceFrames
 from windrow.tables import Columns
 
@@ -83,7 +84,7 @@ def vital_measurements(
         F.count(F.lit(1)).alias("page_view_count"),
         *(_percentile(measure, settings).alias(measure) for measure in MEASURES),
     )
-    judged = measured.withColumns(results(hooks)).withColumn("passed", passed(hooks))
+    judged = measured.withColumns(results(hooks)).withColumn("passed", pass_flag(hooks))
     named = _with_country(judged.withColumn("measurement_type", _measurement_type()), reference)
 
     group = {name: _group_value(name, settings) for name in _DIMENSIONS}
@@ -93,12 +94,7 @@ def vital_measurements(
         "country": _country(settings),
         **{_percentile_column(name, settings): F.ceil(name, F.lit(3)) for name in MEASURES},
     }
-    return named.select(
-        *(
-            values.get(name, F.col(name)).cast(kind).alias(name)
-            for name, kind in columns(settings).items()
-        )
-    )
+    return select_declared(named, columns(settings), values)
 
 
 def _percentile_column(measure: str, settings: WebSettings) -> str:

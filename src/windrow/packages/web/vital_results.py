@@ -59,7 +59,7 @@ def _verdict(measure: str) -> Column:
     )
 
 
-def passed(hooks: Hooks) -> Column:
+def pass_flag(hooks: Hooks) -> Column:
     """1 where lcp, fid and cls are all good, otherwise 0; needs the `results` columns."""
     all_good = F.lit(True)
     for measure in ("lcp", "fid", "cls"):

@@ -7,14 +7,16 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import IAB, WEB_VITALS, YAUAA
 from windrow.columns.marketing import content_group
-from windrow.columns.rules import column, noted, rule_of
+from windrow.columns.rules import column, rule_of, with_note
 from windrow.models.checks import NotNull, Unique
 from windrow.models.hooks import Hooks
-from windrow.models.model import model
-from windrow.models.parts.first_events import first_of_each, not_had_before
+from windrow.models.model import Reads, Storage, model
+from windrow.models.parts.declared_columns import select_declared
+from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
 from windrow.models.parts.people import is_human
+from windrow.models.parts.time_columns import DERIVED_DATE
 from windrow.packages.web.enrichments import enrichment_fields
-from windrow.packages.web.event_fields import DERIVED_DATE, ENRICHED, PAGE_VIEW_ID, typed
+from windrow.packages.web.event_fields import ENRICHED, PAGE_VIEW_ID, fields
 from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.vital_results import RESULTS, results
 from windrow.tables import Columns
@@ -29,17 +31,17 @@ COLUMNS: Columns = {
         "string", "Id of the page view's earliest web vitals event, whose values the row has."
     ),
     "event_name": column("string", "Always `web_vitals`."),
-    **typed("app_id", "platform", "domain_userid", "user_id"),
+    **fields("app_id", "platform", "domain_userid", "user_id"),
     **PAGE_VIEW_ID,
-    **typed("domain_sessionid", "collector_tstamp", "derived_tstamp", "load_tstamp"),
-    **noted(typed("geo_country"), "`unknown_geo_country` if it is not known"),
-    **noted(typed("page_url"), "`unknown_page_url` if it is not known"),
+    **fields("domain_sessionid", "collector_tstamp", "derived_tstamp", "load_tstamp"),
+    **with_note(fields("geo_country"), "`unknown_geo_country` if it is not known"),
+    **with_note(fields("page_url"), "`unknown_page_url` if it is not known"),
     "url_group": column(
         "string",
         "Group of the page by its URL, as `content_group` of the page views; "
         "the hook `core_web_vital_page_groups` may say otherwise.",
     ),
-    **typed("page_title", "useragent"),
+    **fields("page_title", "useragent"),
     "device_class": column(
         "string",
         "Class of the device in lower case, by YAUAA; `unknown_device_class` if it is not known "
@@ -47,7 +49,7 @@ COLUMNS: Columns = {
     ),
     **{name: ENRICHED[name] for name in _DEVICE},
     "lcp": column(_MEASURE, "Largest contentful paint in seconds, rounded up to milliseconds."),
-    **noted(
+    **with_note(
         {name: column(_MEASURE, rule_of(WEB_VITALS.fields[name])) for name in _ROUNDED},
         "rounded up to three decimals",
     ),
@@ -58,9 +60,7 @@ COLUMNS: Columns = {
 }
 
 _FIRST = ("derived_tstamp", "event_id")
-"""What makes one web vitals event earlier than another; the id settles ties."""
-
-_FIRST_OF_THE_REFERENCE = ("derived_tstamp", "dvce_created_tstamp", "event_id")
+"""What makes one web vitals event earlier than another; the reference goes by EARLIEST."""
 
 
 def _reads(settings: WebSettings) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     date="derived_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    steps=("vital_events_this_run", "vitals_this_run"),
-    reads=_reads,
+    reads=Reads(_reads),
+    storage=Storage(steps=("vital_events_this_run", "vitals_this_run")),
     checks=(Unique("event_id"), NotNull(("event_id", "page_url"))),
 )
 def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
@@ -87,7 +87,7 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
 
     The device is known with `enable_yauaa` only.
     """
-    order = _FIRST_OF_THE_REFERENCE if settings.compat else _FIRST
+    order = EARLIEST if settings.compat else _FIRST
     firsts = first_of_each(events.where(_is_measured(settings, hooks)), "page_view_id", order)
     if not settings.compat:
         firsts = not_had_before(firsts, nearby, "page_view_id", order)
@@ -104,19 +104,14 @@ def vitals(events: DataFrame, nearby: DataFrame, settings: WebSettings, hooks: H
         "url_group": hooks.column("core_web_vital_page_groups", content_group(F.col("page_url"))),
         "device_class": or_unknown(F.lower(enriched["device_class"]), "device_class"),
         **{name: enriched[name] for name in _DEVICE},
-        **{name: _rounded_up(vital.getField(name), decimals=3) for name in _ROUNDED},
-        "lcp": _rounded_up(vital.getField("lcp"), decimals=0) / 1000,
+        **{name: _round_up(vital.getField(name), decimals=3) for name in _ROUNDED},
+        "lcp": _round_up(vital.getField("lcp"), decimals=0) / 1000,
         "navigation_type": vital.getField("navigation_type"),
         "dedupe_index": F.lit(1),
         "derived_tstamp_date": F.to_date("derived_tstamp"),
     }
-    measured = firsts.select(
-        *(
-            values.get(name, F.col(name)).cast(kind).alias(name)
-            for name, kind in COLUMNS.items()
-            if name not in RESULTS
-        )
-    )
+    own = {name: kind for name, kind in COLUMNS.items() if name not in RESULTS}
+    measured = select_declared(firsts, own, values)
     return measured.withColumns(results(hooks)).select(*COLUMNS)
 
 
@@ -135,6 +130,6 @@ def _is_measured(settings: WebSettings, hooks: Hooks) -> Column:
     return is_vital & is_human(settings, hooks) & ~F.coalesce(is_robot, F.lit(False))
 
 
-def _rounded_up(measure: Column, *, decimals: int) -> Column:
+def _round_up(measure: Column, *, decimals: int) -> Column:
     # A number too large to be a measurement is none.
     return F.ceil(measure.try_cast(_MEASURE), F.lit(decimals))
