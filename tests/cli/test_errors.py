@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
 from typing import NoReturn
@@ -101,6 +103,23 @@ def test_ctrl_c_ends_a_run_with_130_and_one_sentence(
     outcome = windrow("run")
     assert outcome.exit_code == 130
     assert outcome.err == "Interrupted. Nothing of this run was kept.\n"
+
+
+def test_sigterm_ends_a_run_with_143_and_one_sentence(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminate(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+    monkeypatch.setattr(Project, "models", terminate)
+    outcome = windrow("run", "--json")
+    assert outcome.exit_code == 143
+    assert outcome.err == "Terminated. Nothing of this run was kept.\n"
+    assert outcome.document["error"]["type"] == "Terminated"
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize(
