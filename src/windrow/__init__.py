@@ -1,5 +1,7 @@
 """windrow: raw behavioural events into the tables analysts use, session by session, on Spark."""
 
+import logging as _logging
+
 from windrow.columns.rules import column
 from windrow.engine.checking import CheckReport
 from windrow.engine.plan import Plan
@@ -32,6 +34,10 @@ from windrow.project import Choice, Project
 from windrow.state.limits import Limits, State
 
 __version__ = "0.1.0"
+
+# What windrow logs, tracebacks of models that failed, goes where an application wants it: the
+# command line, to .windrow/logs/windrow.log; nobody, nowhere.
+_logging.getLogger("windrow").addHandler(_logging.NullHandler())
 
 __all__ = [
     "AcceptedValues",

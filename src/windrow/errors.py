@@ -21,6 +21,7 @@ Each class carries the exit code the command line gives for it. Callers can catc
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -84,3 +85,15 @@ def first_line(error: BaseException) -> str:
     """What an error says first; the rest is Spark's plan."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def in_one_line(error: BaseException) -> str:
+    """The type of an error and what it says first: `ValueError: negative seconds`."""
+    kind, line = type(error).__name__, first_line(error)
+    return kind if line == kind else f"{kind}: {line}"
+
+
+def telling_line(said: str) -> str:
+    """The line of an output that tells most: the first that names an error, or the last."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["no reason given."]
+    return next((line for line in lines if re.search(r"Exception:|Error:", line)), lines[-1])

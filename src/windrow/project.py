@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from windrow.atomic.source import open_source
 from windrow.config import Config, Target, find_project, load
+from windrow.config.times import in_utc
 from windrow.engine import run as runs
 from windrow.engine.checking import CheckReport, check_last_run
 from windrow.engine.events import checked_source
@@ -395,6 +396,4 @@ class Project:
 
 def _clock(now: datetime | None) -> datetime:
     """The run's clock: read once, UTC; a time without a zone is UTC."""
-    if now is None:
-        return datetime.now(UTC)
-    return now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)
+    return datetime.now(UTC) if now is None else in_utc(now, "The time")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,6 +14,11 @@ import windrow as library
 from windrow import LockedError, Project, RefusedError, TableError
 
 from .conftest import Windrow
+
+# Each line is nine times the one before: 9 ** 12 values in 600 characters.
+ALIAS_BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join(9 * [f'*a{n - 1}'])}]\n" for n in range(1, 12)
+)
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -97,12 +105,36 @@ def test_ctrl_c_ends_a_run_with_130_and_one_sentence(
     assert outcome.err == "Interrupted. Nothing of this run was kept.\n"
 
 
+def test_sigterm_ends_a_run_with_143_and_one_sentence(
+    windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def terminate(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+    monkeypatch.setattr(Project, "models", terminate)
+    outcome = windrow("run", "--json")
+    assert outcome.exit_code == 143
+    assert outcome.err == "Terminated. Nothing of this run was kept.\n"
+    assert outcome.document["error"]["type"] == "Terminated"
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("[1, 2]", "--vars is a list"),
-        ("", "--vars is nothing"),
-        ("{web: ", "--vars is neither JSON nor YAML"),
+        ("", "--vars is empty"),
+        ("{web: ", "--vars, line 1, column 7: not valid YAML"),
+        (
+            "web: {heartbeat: 1, heartbeat: 2}",
+            "the key 'heartbeat' stands here for the second time",
+        ),
+        ("web: {start_date: 2024-02-30}", 'web.start_date is "2024-02-30", expected a date'),
+        ("[" * 2000, "--vars nests too deeply"),
+        (ALIAS_BOMB, "--vars has more than 100,000 values when its aliases"),
         ('{"web": {"backfil_limit_days": 2}}', "Did you mean 'backfill_limit_days'?"),
     ],
 )
@@ -112,6 +144,16 @@ def test_wrong_vars_are_a_sentence_and_exit_code_2(
     outcome = windrow("ls", "--vars", text)
     assert outcome.exit_code == 2
     assert found in outcome.err
+
+
+def test_an_alias_bomb_in_the_file_is_refused_at_once(windrow: Windrow, shop: Path) -> None:
+    with (shop / "windrow.yml").open("a") as file:
+        file.write(ALIAS_BOMB)
+    began = time.monotonic()
+    outcome = windrow("ls")
+    assert outcome.exit_code == 2
+    assert "windrow.yml has more than 100,000 values when its aliases" in outcome.err
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(
@@ -130,6 +172,38 @@ def test_a_wrong_clock_is_a_sentence_and_exit_code_2(
     outcome = windrow(command, "--now", "yesterday")
     assert outcome.exit_code == 2
     assert "--now is 'yesterday', expected a time like 2024-03-05" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--now", "0001-01-01"),
+        ("--now", "0001-01-01T00:00:00+14:00"),
+        ("--now", "9999-12-31T23:59:59-12:00"),
+        ("--now", "1899-12-31"),
+        ("--now", "3000-01-01"),
+        ("--from", "0001-01-01"),
+        ("--to", "9999-12-31"),
+    ],
+)
+def test_a_time_without_room_around_it_is_refused_with_the_range(
+    windrow: Windrow, shop: Path, option: str, text: str
+) -> None:
+    others = () if option == "--from" else ("--from", "2024-01-01")
+    outcome = windrow("rerun", option, text, *others)
+    assert outcome.exit_code == 2
+    assert f"{option} is {text}" in outcome.err
+    assert "expected a time from 1900-01-01 to 2999-12-31." in outcome.err
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "9999-12-31"])
+def test_an_absurd_start_date_is_refused_with_the_range(
+    windrow: Windrow, shop: Path, text: str
+) -> None:
+    outcome = windrow("run", "--vars", f"start_date: {text}")
+    assert outcome.exit_code == 2
+    assert "start_date" in outcome.err
+    assert "expected a date from 1900-01-01 to 2999-12-31." in outcome.err
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])

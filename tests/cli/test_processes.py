@@ -54,19 +54,38 @@ def test_the_demo_starts_afresh_in_its_own_folder_only(tmp_path: Path) -> None:
     assert answers[0] == answers[1]
 
 
-def test_ctrl_c_stops_a_run_with_one_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "exit_code", "sentence"),
+    [
+        (signal.SIGINT, 130, "Interrupted. Nothing of this run was kept.\n"),
+        (signal.SIGTERM, 143, "Terminated. Nothing of this run was kept.\n"),
+    ],
+)
+def test_a_signal_to_a_run_and_its_children_undoes_it_with_one_sentence(
+    tmp_path: Path, number: signal.Signals, exit_code: int, sentence: str
+) -> None:
     assert windrow("init", "shop", folder=tmp_path).returncode == 0
     shop = tmp_path / "shop"
     sizes = ("--days", "1", "--events-per-day", "1000")
     assert windrow("generate", *sizes, folder=shop).returncode == 0
     run = subprocess.Popen(
-        [*WINDROW, "run"], cwd=shop, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*WINDROW, "run"],
+        cwd=shop,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
     )
     assert run.stdout is not None
     for line in run.stdout:
-        if "events" in line:
+        if "✓ events" in line:
             break
-    os.kill(run.pid, signal.SIGINT)
+    # As a terminal and `timeout` do it: to the whole group.
+    os.killpg(run.pid, number)
     _, err = run.communicate(timeout=300)
-    assert run.returncode == 130
-    assert err == "Interrupted. Nothing of this run was kept.\n"
+    assert (run.returncode, err) == (exit_code, sentence)
+
+    status = json.loads(windrow("status", "--json", folder=shop).stdout)
+    (package,) = status["packages"]
+    assert [record["outcome"] for record in package["last_runs"]] == ["undone"]
+    assert package["manifest"] == {}

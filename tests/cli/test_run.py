@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -206,5 +207,27 @@ def test_a_failed_model_ends_the_run_with_exit_code_1(shop: Shop, first_run: Out
         model.unlink()
     assert outcome.exit_code == 1
     assert "✗ broken" in outcome.out
-    assert "broken failed: no cheese [today]" in outcome.out
+    assert "broken failed: ValueError: no cheese [today]" in outcome.out
     assert "web: failed in" in outcome.out
+    log = shop.folder / ".windrow" / "logs" / "windrow.log"
+    assert f"Traceback: {log}" in outcome.out
+    assert "Model broken failed\nTraceback (most recent call last):" in log.read_text()
+    assert 'raise ValueError("no cheese [today]")' in log.read_text()
+
+
+def test_a_broken_file_among_the_events_is_named_and_nothing_is_kept(
+    shop: Shop, first_run: Outcome, tmp_path: Path
+) -> None:
+    events = tmp_path / "some events"
+    shutil.copytree(shop.folder / "events", events)
+    whole, broken = sorted(events.glob("*.parquet"))[0], events / "part-99999.parquet"
+    broken.write_bytes(whole.read_bytes()[:1000])
+    vars = json.dumps({"web": {"events": {"path": str(events)}}})
+    outcome = shop("run", "--now", "2024-01-04", "--vars", vars, "--json")
+    error = outcome.document["error"]
+    assert (outcome.exit_code, error["type"]) == (2, "SourceError")
+    assert f"The file {broken} cannot be read: " in error["message"]
+    assert "is not a Parquet file" in error["message"]
+    (status,) = shop("status", "--now", "2024-01-04", "--json").document["packages"]
+    (first,) = first_run.document["packages"][0]["runs"]
+    assert set(status["manifest"].values()) == {first["reached"]}

@@ -99,6 +99,8 @@ def test_an_empty_part_is_the_default(loaded: Loaded, text: str) -> None:
         ("a: \x00\n", "not valid YAML"),
         ("a: !!python/name:os.system\n", "not valid YAML"),
         ("a: &a {b: *a}\n", "contains itself"),
+        (f"a: {'9' * 5000}\n", "a number that cannot be read"),
+        (f"a: {'[' * 2000}", "nests too deeply"),
     ],
 )
 def test_file_that_is_no_plain_yaml_is_refused(loaded: Loaded, text: str, message: str) -> None:

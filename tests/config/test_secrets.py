@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.config import InvalidConfigError, load
-from windrow.config.secrets import looks_secret, redacted
+from windrow.config.secrets import looks_secret, redacted, without_secrets
 from windrow.errors import ConfigError
 from windrow.packages import SETTINGS
 
@@ -31,10 +31,26 @@ def target(lines: str) -> str:
         "awsCredentials",
         "account-key",
         "db_pwd",
+        "spark.sql.catalog.lake.credential",
+        "spark.hadoop.fs.azure.account.key.shop.dfs.core.windows.net",
+        "spark.hadoop.fs.azure.sas.events.shop.blob.core.windows.net",
+        "spark.sql.catalog.lake.header.Authorization",
+        "ssl.passphrase",
     ],
 )
 def test_names_that_look_secret(name: str) -> None:
     assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["warehouse", "spark.sql.ansi.enabled", "assassin", "signal"])
+def test_names_that_do_not(name: str) -> None:
+    assert not looks_secret(name)
+
+
+def test_what_a_program_says_is_shown_without_the_secrets_it_was_given() -> None:
+    settings = {"acme.credential": SECRET, "acme.user": "somebody"}
+    said = f"Cannot log somebody in with {SECRET}"
+    assert without_secrets(said, settings) == "Cannot log somebody in with ***"
 
 
 @pytest.mark.parametrize(
@@ -78,6 +94,7 @@ def test_secret_number_from_a_variable_is_not_shown(loaded: Loaded) -> None:
         target("{remote: 'sc://host/;token=hunter2'}"),
         target("{}") + "events: {path: x, options: {credentials: hunter2}}\n",
         target("{}") + "events: {path: 'https://me:hunter2@host/x'}\n",
+        target("{}") + "events: {path: 'https://host/x?sv=1&sig=hunter2'}\n",
     ],
 )
 def test_config_never_shows_secrets(loaded: Loaded, text: str) -> None:

@@ -20,7 +20,7 @@ from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
-from windrow.tables.refusals import REFUSALS, reason_of
+from windrow.tables.refusals import REFUSALS, reason_of, unreadable_files
 from windrow.tables.sql import quoted
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
@@ -196,10 +196,11 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
         options = {"header": "true", "escape": '"', **options}
     reader = spark.read.options(**options)
     try:
-        if source.table:
-            frame = reader.table(_quoted_table(source.table))
-        else:
-            frame = reader.format(source.format).load(source.path)
+        with unreadable_files():
+            if source.table:
+                frame = reader.table(_quoted_table(source.table))
+            else:
+                frame = reader.format(source.format).load(source.path)
         if not frame.columns:
             raise SourceError(f"The events at {place} have no columns: is the folder empty?")
         return frame
@@ -214,7 +215,8 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
 def check_readable(source: Source) -> None:
     """Stop unless an event can really be read: listing files and reading them may be two rights."""
     try:
-        source.raw.select(source.time_column).limit(1).collect()
+        with unreadable_files():
+            source.raw.select(source.time_column).limit(1).collect()
     except REFUSALS as error:
         raise SourceError(
             f"The events are there, but reading one fails: {reason_of(error)} A run needs to read "

@@ -22,15 +22,19 @@ from pyspark.sql import SparkSession
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from windrow.cli.log_file import LogFile
+from windrow.cli.signals import Terminated, terminable
 from windrow.cli.values import joined, parsed_vars
 from windrow.config import find_project
 from windrow.engine.steps import Step
-from windrow.errors import ConfigError, UsageError, WindrowError
+from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
 from windrow.project import Choice, Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
+from windrow.tables.refusals import unreadable_files
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 # Rich takes 80 columns where there is no terminal to ask; logs and files have room for more.
 _WIDTH_OF_FILES = 120
@@ -59,7 +63,7 @@ class Call:
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
     spark: SparkSession | None = None
 
-    interruption = "Interrupted."
+    after_interruption = ""
 
     @cached_property
     def console(self) -> Console:
@@ -103,6 +107,10 @@ class Call:
             document = error_document(kind, message, exit_code)
             self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return exit_code
+
+    def stop(self, kind: str, exit_code: int) -> int:
+        """Say that someone stopped the command, and what that means for what it has begun."""
+        return self.complain(kind, f"{kind}.{self.after_interruption}", exit_code, heading="")
 
     def log_dir(self) -> Path:
         """Where logs go: the project's folder, or this one where there is no project."""
@@ -151,6 +159,15 @@ class ProjectCall(Call):
         packages = self.packages(project, package)
         return project.choices(packages, joined(select), joined(exclude))
 
+    def chosen(
+        self, package: str | None, select: list[str] | None, exclude: list[str] | None = None
+    ) -> tuple[Project, list[Choice]]:
+        """The project, with its Spark started, and the choices that the call means."""
+        project = self.project()
+        choices = self.choices(project, package, select, exclude)
+        self.start_spark(project)
+        return project, choices
+
     def start_spark(self, project: Project) -> None:
         """Start the project's Spark and show that this takes a while."""
         if self.spark is None:
@@ -171,7 +188,7 @@ class ProjectCall(Call):
 class RunCall(ProjectCall):
     """A call of a command that runs models, whose half-done work is taken back."""
 
-    interruption = "Interrupted. Nothing of this run was kept."
+    after_interruption = " Nothing of this run was kept."
 
 
 def as_command(
@@ -202,10 +219,15 @@ def as_command(
 def _carried_out(call: Call, work: Callable[[], int]) -> int:
     """The exit code of the work, whatever happens to it."""
     try:
-        with call.progress:
-            return work()
+        with terminable(), LogFile(call.log_dir()) as log, call.progress, unreadable_files():
+            exit_code = work()
+            if log.is_written:
+                call.progress(Step("log", "info", detail=f"Traceback: {log.baseFilename}"))
+            return exit_code
+    except Terminated:
+        return call.stop("Terminated", TERMINATED)
     except KeyboardInterrupt:
-        return call.complain("Interrupted", call.interruption, INTERRUPTED, heading="")
+        return call.stop("Interrupted", INTERRUPTED)
     except BrokenPipeError:
         raise
     except WindrowError as error:
@@ -213,12 +235,9 @@ def _carried_out(call: Call, work: Callable[[], int]) -> int:
         return call.complain(type(error).__name__, str(error), error.exit_code)
     except Exception as error:
         _show_traceback(call, error)
-        lines = str(error).strip().splitlines() or ["no reason given"]
-        message = f"{type(error).__name__}: {lines[0]}"
-        log = _logged(call.log_dir(), error)
-        return call.complain(
-            type(error).__name__, f"{message}\nThis was not expected. Traceback: {log}", 1
-        )
+        log_file = _logged(call.log_dir(), error)
+        message = f"{in_one_line(error)}\nThis was not expected. Traceback: {log_file}"
+        return call.complain(type(error).__name__, message, 1)
 
 
 def _show_traceback(call: Call, error: Exception) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from windrow.cli.call import ProjectCall
-from windrow.cli.runs import Exclude, Now, Package, Select
+from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.values import parsed_now
 from windrow.engine.steps import Step
 from windrow.models.selection import select as selected
@@ -17,9 +17,7 @@ def check(
     call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
 ) -> int:
     """Check the rows that the last run wrote: keys, nulls, values. Writes nothing."""
-    project = call.project()
-    choices = call.choices(project, package, select, exclude)
-    call.start_spark(project)
+    project, choices = call.chosen(package, select, exclude)
     call.progress(Step("checks", "started", detail="Looking at the rows of the last run"))
     reports = [project.test(it.package, select=it.select, exclude=it.exclude) for it in choices]
     call.report(reports_document(reports), reports_text(reports))

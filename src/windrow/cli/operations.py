@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.call import ProjectCall, RunCall
-from windrow.cli.runs import Now, Package, Select
+from windrow.cli.options import DryRun, Now, Package, Select
 from windrow.cli.values import parsed_now, parsed_time
 from windrow.engine.result import RunResult
 from windrow.errors import UsageError
@@ -47,16 +47,12 @@ def rerun(
             "--despite-missing-events", help="Also where processed events are there no more."
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would do; write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Process a past window again: the models, all that reads them, whole sessions."""
     clock, begin = parsed_now(now), parsed_time("--from", first)
     end = None if last is None else parsed_time("--to", last)
-    project = call.project()
-    choices = call.choices(project, package, select)
-    call.start_spark(project)
+    project, choices = call.chosen(package, select)
     plans: list[RerunPlan] = []
     results: dict[str, Sequence[RunResult]] = {}
     for choice in choices:
@@ -122,21 +118,18 @@ def maintain(
     package: Package = None,
     select: Select = None,
     retention_days: Annotated[
-        int, typer.Option(min=0, help="Days for which old versions of the tables are kept.")
+        int,
+        typer.Option(min=0, max=36_500, help="Days for which old versions of the tables are kept."),
     ] = 7,
     delete: Annotated[
         bool, typer.Option("--delete", help="Delete older files, rather than count them.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would do; write nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> int:
     """Lay tables out as configured, compact them, and expire what is older than the retention."""
     if delete and dry_run:
         raise UsageError("--delete and --dry-run ask for opposite things. Use one of them.")
-    project = call.project()
-    choices = call.choices(project, package, select)
-    call.start_spark(project)
+    project, choices = call.chosen(package, select)
     upkeeps = []
     for choice in choices:
         call.progress.begin(choice.package, title(choice.package, project.target.name))

@@ -6,7 +6,7 @@ import time
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from pyspark.sql import SparkSession
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from windrow.cli.call import Call, ProjectCall, RunCall
 from windrow.config import SparkSettings, find_project
+from windrow.config.times import in_utc
 from windrow.demo import project as demos
 from windrow.demo.events import ALL_CASES, GenerateOptions, write
 from windrow.demo.events import generate as generated
@@ -25,31 +26,13 @@ from windrow.report.demo import demo_document, demo_text
 from windrow.spark import session as sessions
 from windrow.templates import project_files, write_files
 
-
-class TableFormat(StrEnum):
-    """Formats of tables."""
-
-    delta = "delta"
-    iceberg = "iceberg"
-
-
-class FileFormat(StrEnum):
-    """Formats in which events are written."""
-
-    parquet = "parquet"
-    delta = "delta"
-    json = "json"
-
-
-class DemoPackage(StrEnum):
-    """Packages that the demo can show."""
-
-    web = "web"
-    mobile = "mobile"
+TableFormat = Literal["delta", "iceberg"]
+FileFormat = Literal["parquet", "delta", "json"]
+DemoPackage = Literal["web", "mobile"]
 
 
 class Platform(StrEnum):
-    """Whose events are made: a website's or an application's."""
+    """Whose events are made: a website's or an application's. (Typer takes no list of Literals.)"""
 
     web = "web"
     mob = "mob"
@@ -103,7 +86,7 @@ def generate(
     start: Annotated[
         datetime, typer.Option(formats=["%Y-%m-%d"], help="The first day.")
     ] = datetime(2024, 1, 1),
-    days: Annotated[int, typer.Option(min=1, help="How many days.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="How many days.")] = 7,
     events_per_day: Annotated[int, typer.Option(min=1, help="How many events a day.")] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed makes the same events.")] = 1,
     hard_cases: Annotated[
@@ -121,13 +104,13 @@ def generate(
         bool, typer.Option("--media", help="Add events of media players on the website's pages.")
     ] = False,
     output: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("events"),
-    format: Annotated[FileFormat, typer.Option(help="How to write them.")] = FileFormat.parquet,
+    format: Annotated[FileFormat, typer.Option(help="How to write them.")] = "parquet",
 ) -> int:
     """Make synthetic events: a small shop's traffic, at any size."""
     if output.exists() and (output.is_file() or any(output.iterdir())):
         raise UsageError(f"{output} is there already. Name another folder with --output.")
     options = GenerateOptions(
-        start=start.date(),
+        start=in_utc(start, "--start").date(),
         days=days,
         events_per_day=events_per_day,
         seed=seed,
@@ -140,12 +123,12 @@ def generate(
     began = time.monotonic()
     # Spark would see a relative path from where the session was started.
     path = str(output.absolute())
-    write(generated(spark, options), path, format=format.value, mode="overwrite")
-    events = spark.read.format(format.value).load(path).count()
+    write(generated(spark, options), path, format=format, mode="overwrite")
+    events = spark.read.format(format).load(path).count()
     seconds = time.monotonic() - began
     call.progress(Step("events", "done", rows=events, seconds=seconds))
     call.report(
-        {"path": path, "format": format.value, "events": events, "seconds": round(seconds, 3)},
+        {"path": path, "format": format, "events": events, "seconds": round(seconds, 3)},
         f"Wrote {words.count(events, 'event')} of {_period(options)} to {output}.",
     )
     return 0
@@ -157,7 +140,7 @@ def _period(options: GenerateOptions) -> str:
 
 def _spark_for_events(call: ProjectCall, format: FileFormat) -> SparkSession:
     """The session of the project around us, or a local one where there is none."""
-    formats = ["delta"] if format is FileFormat.delta else []
+    formats = ["delta"] if format == "delta" else []
     if call.spark is not None:
         sessions.check_session(call.spark, formats)
         return call.spark
@@ -184,7 +167,7 @@ def _spark_settings(call: ProjectCall) -> SparkSettings:
 class DemoCall(Call):
     """A call of the demo: it runs models, in a project of its own making."""
 
-    interruption = RunCall.interruption
+    after_interruption = RunCall.after_interruption
     package = "web"
 
     def begin_day(self, clock: datetime, arrived: int, late: int) -> None:
@@ -204,17 +187,13 @@ def demo(
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="The folder of the demo's project.")
     ] = Path("windrow-demo"),
-    format: Annotated[TableFormat, typer.Option(help="The format of the tables.")] = (
-        TableFormat.delta
-    ),
-    package: Annotated[DemoPackage, typer.Option(help="A website, or an application.")] = (
-        DemoPackage.web
-    ),
+    format: Annotated[TableFormat, typer.Option(help="The format of the tables.")] = "delta",
+    package: Annotated[DemoPackage, typer.Option(help="A website, or an application.")] = "web",
 ) -> int:
     """See windrow work: synthetic events of a shop's week, run day by day, and what they tell."""
     began = time.monotonic()
-    call.package = package.value
-    demos.make_project(folder, format.value, package.value)
+    call.package = package
+    demos.make_project(folder, format, package)
     call.tell(f"A project in {folder}/")
     project = Project.load(folder, spark=call.spark, announce=call.announce)
 
@@ -223,7 +202,7 @@ def demo(
     call.progress(Step("Spark", "done", seconds=time.monotonic() - began))
     call.progress(Step("events", "started", detail="Making five days of events"))
     generating = time.monotonic()
-    deliveries = demos.generate_events(spark, folder, package.value)
+    deliveries = demos.generate_events(spark, folder, package)
     made = sum(delivery.events for delivery in deliveries)
     call.progress(Step("events", "done", rows=made, seconds=time.monotonic() - generating))
 

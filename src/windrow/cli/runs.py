@@ -7,21 +7,10 @@ from typing import Annotated
 import typer
 
 from windrow.cli.call import ProjectCall, RunCall
+from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.values import parsed_now
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
-
-Package = Annotated[
-    str | None, typer.Option(help="The package; by default all that windrow.yml enables.")
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option(help="Models to take: page_views, +users, sessions+, tag:x, path:models/x.py."),
-]
-Exclude = Annotated[list[str] | None, typer.Option(help="Models to leave out, written alike.")]
-Now = Annotated[
-    str | None, typer.Option(help="The clock to go by, in UTC; by default the time it is.")
-]
 
 
 def run(
@@ -48,9 +37,7 @@ def run(
 ) -> int:
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
-    project = call.project()
-    choices = call.choices(project, package, select, exclude)
-    call.start_spark(project)
+    project, choices = call.chosen(package, select, exclude)
     done = project.run_all(
         choices,
         now=clock,
@@ -77,9 +64,7 @@ def plan(
 ) -> int:
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
     clock = parsed_now(now)
-    project = call.project()
-    choices = call.choices(project, package, select, exclude)
-    call.start_spark(project)
+    project, choices = call.chosen(package, select, exclude)
     plans = [
         project.plan(it.package, now=clock, select=it.select, exclude=it.exclude) for it in choices
     ]

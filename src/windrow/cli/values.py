@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import yaml
-
-from windrow.errors import UsageError
+from windrow.config.times import in_utc
+from windrow.config.yaml_file import as_mapping, parse
+from windrow.errors import ConfigError, UsageError
 
 _VARS_EXAMPLE = """--vars '{"web": {"backfill_limit_days": 2}}'"""
 
@@ -19,25 +19,17 @@ def parsed_vars(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        found = _json_or_yaml(text)
-    except yaml.YAMLError as error:
-        # The text itself may hold secrets and is not repeated.
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise UsageError(
-            f"--vars is neither JSON nor YAML: {problem}. Write {_VARS_EXAMPLE}."
-        ) from None
-    if not isinstance(found, dict):
-        kind = "nothing" if found is None else f"a {type(found).__name__}"
-        raise UsageError(f"--vars is {kind}, expected a mapping: {_VARS_EXAMPLE}.")
-    return found
+        return as_mapping(_json_or_yaml(text), "--vars", "a mapping")
+    except ConfigError as error:
+        raise UsageError(f"{error} Write {_VARS_EXAMPLE}.") from None
 
 
 def _json_or_yaml(text: str) -> Any:
     # JSON may hold tabs, which YAML does not take.
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
-        return yaml.safe_load(text)
+    except (ValueError, RecursionError):
+        return parse(text, "--vars")
 
 
 def parsed_now(text: str | None) -> datetime:
@@ -54,7 +46,7 @@ def parsed_time(option: str, text: str) -> datetime:
             f"{option} is '{text}', expected a time like 2024-03-05, 2024-03-05T18:00:00 (UTC) or "
             "2024-03-05T18:00:00+02:00."
         ) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return in_utc(moment, option)
 
 
 def joined(expressions: Sequence[str] | None) -> str | None:

@@ -24,6 +24,7 @@ from pydantic import (
 
 from windrow.config.secrets import SecretText, redacted
 from windrow.config.substitution import Variable
+from windrow.config.times import USABLE, is_usable
 
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
 LAYOUT_KEY = (
@@ -127,6 +128,12 @@ def _iso_date(value: object) -> object:
         raise ValueError("a date such as 2024-01-31") from None
 
 
+def _usable_day(value: date) -> date:
+    if not is_usable(value):
+        raise ValueError(f"a date {USABLE}")
+    return value
+
+
 def one_as_many(value: object) -> object:
     """A list as a tuple, a single entry as a tuple of one."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -171,7 +178,11 @@ TableName = Annotated[
     str, AfterValidator(_table_name), Field(json_schema_extra={"pattern": TABLE_NAME})
 ]
 Pattern = Annotated[str, AfterValidator(_pattern), Field(json_schema_extra={"format": "regex"})]
-IsoDate = Annotated[date, BeforeValidator(_iso_date, json_schema_input_type=date)]
+IsoDate = Annotated[
+    date,
+    BeforeValidator(_iso_date, json_schema_input_type=date),
+    AfterValidator(_usable_day),
+]
 Number = Annotated[int | float, BeforeValidator(_number, json_schema_input_type=int | float)]
 Count = Annotated[int, Field(ge=0)]
 CountOrOff = Annotated[int, Field(ge=-1)]

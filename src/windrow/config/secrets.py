@@ -9,7 +9,13 @@ from pydantic import BaseModel
 
 STARS = "***"
 
-_SECRET_WORDS = r"password|passwd|pwd|secret|token|key|credential"
+# All that hides secrets goes by these. `sas` and `sig` are Azure's, and stand in many words.
+_SECRET_WORDS = (
+    r"password|passwd|passphrase|pwd|secret|token|key|credential|authorization|bearer"
+    r"|(?<![a-z])(?:sas|sig)(?![a-z])"
+)
+# What is shorter is no secret, and is part of many words.
+_SHORTEST_SECRET = 6
 _SECRET_NAME = re.compile(_SECRET_WORDS, re.IGNORECASE)
 _URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _ASSIGNMENT = re.compile(rf"((?:{_SECRET_WORDS})[\w.-]*\s*[=:]\s*)[^\s;&,]+", re.IGNORECASE)
@@ -52,3 +58,11 @@ def redacted(value: object, name: str = "") -> object:
         case tuple():
             return tuple(redacted(part) for part in value)
     return str(value)
+
+
+def without_secrets(text: str, settings: Mapping[str, str]) -> str:
+    """What a program said, with the secret ones of the settings that it was given starred out."""
+    for name, value in settings.items():
+        if redacted(value, name) != value and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, STARS)
+    return text

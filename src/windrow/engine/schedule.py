@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import graphlib
+import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -10,10 +11,13 @@ from typing import TypeVar
 
 from windrow.engine.model_run import ModelRun
 from windrow.engine.steps import Listener, Step
-from windrow.errors import first_line
+from windrow.errors import SourceError, in_one_line
 from windrow.models.model import Model
 from windrow.state.runs import ModelFate, ModelOutcome
 from windrow.state.undo import undo
+from windrow.tables.refusals import unreadable_files
+
+_log = logging.getLogger("windrow")
 
 Beside = TypeVar("Beside")
 
@@ -77,10 +81,16 @@ def run_models(
 def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
     began = time.monotonic()
     try:
-        rows = models.run(member)
+        with unreadable_files():
+            rows = models.run(member)
+    except SourceError:
+        # The events are broken, not the model: the run stops.
+        raise
     except Exception as error:
         seconds = time.monotonic() - began
-        return ModelOutcome(member.full_name, ModelFate.FAILED, None, seconds, first_line(error))
+        _log.error("Model %s failed", member.full_name, exc_info=error)
+        reason = in_one_line(error)
+        return ModelOutcome(member.full_name, ModelFate.FAILED, None, seconds, reason)
     return ModelOutcome(member.full_name, ModelFate.SUCCEEDED, rows, time.monotonic() - began)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
-from windrow.errors import TableError
+from windrow.errors import SourceError, TableError
 from windrow.tables.seam import ConflictError, GoneVersionError, TableName
 
 REFUSALS: tuple[type[Exception], ...] = (PySparkException,)
@@ -37,6 +39,11 @@ GONE = ("DELTA_VERSION_NOT_FOUND", "Cannot find snapshot with ID", "Cannot find 
 
 MISSING = {"DELTA_MISSING_DELTA_TABLE", "PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}
 
+_UNREADABLE = re.compile(
+    r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.+?)\.\s"
+)
+_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*([\w$]+(?:: .+)?)$", re.MULTILINE)
+
 
 @contextmanager
 def refusals(table: TableName, doing: str) -> Iterator[None]:
@@ -55,7 +62,38 @@ def refusals(table: TableName, doing: str) -> Iterator[None]:
             ) from error
         if any(part in str(error) for part in GONE):
             raise GoneVersionError(f"Could not {doing} {table}: {reason_of(error)}") from error
+        file = unreadable_file(error)
+        if file is not None and f"/{table.schema}/{table.name}/" not in file:
+            raise _unreadable(file, error) from error
         raise TableError(f"Could not {doing} {table}: {reason_of(error)}") from error
+
+
+@contextmanager
+def unreadable_files() -> Iterator[None]:
+    """Turn Spark's errors about a file that it cannot read into a SourceError that names the file.
+
+    Frames are lazy: a broken file among the events is met wherever something is computed first.
+    """
+    try:
+        yield
+    except REFUSALS as error:
+        file = unreadable_file(error)
+        if file is None:
+            raise
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: str, error: Exception) -> SourceError:
+    return SourceError(
+        f"The file {file} cannot be read: {reason_of(error)} Put a whole copy in its place, or "
+        "take it away from the events, and run again."
+    )
+
+
+def unreadable_file(error: Exception) -> str | None:
+    """The file that Spark says it cannot read: broken, cut short, or gone."""
+    found = _UNREADABLE.search(str(error))
+    return None if found is None else re.sub("^file:/+", "/", unquote(found[1]))
 
 
 def is_missing(error: Exception) -> bool:
@@ -64,8 +102,15 @@ def is_missing(error: Exception) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """The line that says why; a py4j message begins with a line about the call itself."""
-    lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
+    """The line that says why; of a task that failed, what made it fail.
+
+    A py4j message begins with a line about the call itself.
+    """
+    text = str(error)
+    causes = _CAUSE.findall(text)
+    if causes and ("Job aborted" in text or _UNREADABLE.search(text)):
+        return f"{causes[-1]}."
+    lines = [line.strip(" :") for line in text.splitlines() if line.strip()]
     if not isinstance(error, PySparkException) and len(lines) > 1:
         lines = lines[1:]
     return lines[0] if lines else type(error).__name__

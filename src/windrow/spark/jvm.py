@@ -1,0 +1,165 @@
+"""Starting the JVM that Spark lives in; the one file that knows PySpark from the inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+
+from windrow.config.secrets import without_secrets
+from windrow.errors import SparkStartError, telling_line
+from windrow.spark.jars import FormatJars, check_jars_exist, downloads, ivy_home
+from windrow.spark.java import find_java, home_for_spark
+
+SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+
+_SECONDS_TO_CANCEL = 5
+
+
+def is_running() -> bool:
+    """Whether this process has a Spark already: in a notebook, or under spark-submit."""
+    return SparkContext._active_spark_context is not None or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def start_context(
+    conf: Mapping[str, str], formats: Sequence[str], log: Path, announce: Callable[[str], None]
+) -> None:
+    """Start Spark with these settings, in a JVM of its own unless this process has one left."""
+    gateway = SparkContext._gateway or _launch_jvm(conf, formats, log, announce)
+    # The JVM knows the jars, downloaded ones included, better than the settings do.
+    context_conf = [(key, value) for key, value in conf.items() if key != "spark.jars"]
+    try:
+        SparkContext(gateway=gateway, conf=SparkConf(loadDefaults=False).setAll(context_conf))
+    except Exception as error:
+        cause = without_secrets(telling_line(str(error)), conf)
+        raise SparkStartError(
+            f"Spark did not start on {conf['spark.master']}: {cause} Spark's log: {log}"
+        ) from error
+    # PySpark's own handler speaks to the JVM over the connection that the interrupted call is
+    # using; that fails, and the caller gets an error that looks like a failed query.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, raising(KeyboardInterrupt))
+
+
+def raising(interrupt: type[KeyboardInterrupt]) -> Callable[[int, FrameType | None], NoReturn]:
+    """A handler of signals that cancels what Spark is doing and raises the interrupt."""
+
+    def handle(_signal: int, _frame: FrameType | None) -> NoReturn:
+        _cancel_jobs()
+        raise interrupt
+
+    return handle
+
+
+def _cancel_jobs() -> None:
+    """Cancel all jobs of this process's Spark, over a connection of their own."""
+    context = SparkContext._active_spark_context
+    if context is not None:
+        canceller = threading.Thread(target=context.cancelAllJobs, daemon=True)
+        canceller.start()
+        canceller.join(timeout=_SECONDS_TO_CANCEL)
+
+
+def _launch_jvm(
+    conf: Mapping[str, str], formats: Sequence[str], log: Path, announce: Callable[[str], None]
+) -> Any:
+    """The JVM, writing to `log` from its first line to its last.
+
+    It is out of reach of Ctrl-C and of signals to our process group: while we take back what a run
+    wrote, Spark must live. When this process ends, so does the JVM.
+    """
+    scratch = log.parent.parent
+    check_jars_exist(conf)
+    java_home = home_for_spark(find_java(), scratch / "java")
+    ivy = Path(conf.get("spark.jars.ivy") or ivy_home(scratch))
+    missing = downloads(conf, formats, ivy)
+    for jars in missing:
+        announce(f"Downloading the {jars.label} jars (about {jars.megabytes} MB, once) …")
+
+    with (
+        log.open("ab") as output,
+        _settings_file(conf) as settings,
+        _environment("JAVA_HOME", None if java_home is None else str(java_home)),
+        _environment(SUBMIT_ARGUMENTS, _submit_arguments(settings)),
+    ):
+        begin = output.tell()
+        try:
+            # PySpark leaves it untyped.
+            return launch_gateway(  # type: ignore[no-untyped-call]
+                popen_kwargs={"stdout": output, "stderr": output, "process_group": 0}
+            )
+        except PySparkException as error:
+            said = log.read_bytes()[begin:].decode(errors="replace")
+            said = without_secrets(said, conf)
+            raise _launch_error(said, log, missing, ivy) from error
+
+
+@contextmanager
+def _settings_file(conf: Mapping[str, str]) -> Iterator[Path]:
+    """The settings in a file that only we may read, for as long as the block runs.
+
+    Every user of the machine can read a command line, and any setting may hold a secret.
+    """
+    descriptor, name = tempfile.mkstemp(prefix="windrow-", suffix=".properties")
+    file = Path(name)
+    try:
+        with open(descriptor, "w", encoding="ascii") as out:
+            out.writelines(f"{_escaped(key)}={_escaped(text)}\n" for key, text in conf.items())
+        yield file
+    finally:
+        file.unlink()
+
+
+def _escaped(text: str) -> str:
+    """Text as Java's properties files have it: JSON's escapes, and some of their own."""
+    return re.sub(r"([ =:#!])", r"\\\1", json.dumps(text)[1:-1])
+
+
+def _submit_arguments(settings: Path) -> str:
+    given = os.environ.get(SUBMIT_ARGUMENTS, "pyspark-shell")
+    if "--properties-file" in given:
+        raise SparkStartError(
+            f"The environment variable {SUBMIT_ARGUMENTS} has a --properties-file, of which there "
+            "can be one, and windrow uses it. Write its settings under targets.<target>.spark.conf."
+        )
+    return f"--properties-file {shlex.quote(str(settings))} --load-spark-defaults {given}"
+
+
+@contextmanager
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    """An environment variable as Spark's launcher should see it; None: it is not set."""
+    before = os.environ.pop(name, None)
+    if value is not None:
+        os.environ[name] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+        if before is not None:
+            os.environ[name] = before
+
+
+def _launch_error(
+    said: str, log: Path, missing: Sequence[FormatJars], ivy: Path
+) -> SparkStartError:
+    if re.search(r"unresolved dependenc|download failed|failed downloads", said, re.IGNORECASE):
+        jars = ", ".join(jars.coordinates for jars in missing) or "spark.jars.packages"
+        return SparkStartError(
+            f"The jars of {jars} cannot be downloaded. Without a network, name local files in "
+            f"targets.<target>.spark.jars, or copy {ivy} from a machine that has them. "
+            f"Spark's log: {log}"
+        )
+    return SparkStartError(f"Spark did not start: {telling_line(said)} Spark's log: {log}")

@@ -1,0 +1,91 @@
+"""What a target says of Spark -> every setting of a session that we start ourselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from windrow.spark.jars import FORMATS, SHIPPED_WITH_SPARK, ivy_home
+
+
+class SparkSettings(Protocol):
+    """What a target says of Spark (`targets.<name>.spark` in windrow.yml)."""
+
+    @property
+    def master(self) -> str | None: ...
+    @property
+    def remote(self) -> str | None: ...
+    @property
+    def conf(self) -> Mapping[str, str]: ...
+    @property
+    def jars(self) -> tuple[str, ...]: ...
+
+
+def is_local(master: str) -> bool:
+    """Whether the executors live in the driver: `local`, `local[*]`, `local[2]`."""
+    return master == "local" or master.startswith("local[")
+
+
+def session_conf(
+    settings: SparkSettings, app_name: str, formats: Sequence[str], scratch: Path
+) -> dict[str, str]:
+    """Every Spark setting of a session that we start ourselves; the user's come last and win."""
+    master = settings.conf.get("spark.master") or settings.master or "local[*]"
+    conf = {
+        "spark.app.name": app_name,
+        "spark.master": master,
+        "spark.ui.showConsoleProgress": "false",
+        # Else every call that makes a column asks the JVM three times more, for error messages.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+    }
+    if is_local(master):
+        conf |= _local_conf(scratch)
+    for name in formats:
+        conf |= FORMATS[name].conf
+    conf |= settings.conf
+    conf["spark.sql.session.timeZone"] = "UTC"
+
+    _append(conf, "spark.sql.extensions", [FORMATS[name].extension for name in formats])
+    if settings.jars:
+        _append(conf, "spark.jars", settings.jars)
+    else:
+        _append_packages(conf, formats)
+    return conf
+
+
+def _local_conf(scratch: Path) -> dict[str, str]:
+    """What makes small runs quick on one machine, and leaves nothing lying about."""
+    return {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": f"{_driver_memory_gib()}g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": str(max(4, os.cpu_count() or 1)),
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(scratch.absolute() / "spark-warehouse"),
+        "spark.jars.ivy": str(ivy_home(scratch)),
+    }
+
+
+def _driver_memory_gib() -> int:
+    """Half of what this machine or container has, but 1 to 4 GiB."""
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    container_limit = Path("/sys/fs/cgroup/memory.max")
+    if container_limit.exists() and (text := container_limit.read_text().strip()).isdigit():
+        have = min(have, int(text))
+    return max(1, min(4, have // 2**30 // 2))
+
+
+def _append(conf: dict[str, str], key: str, values: Sequence[str]) -> None:
+    given = [value.strip() for value in conf.get(key, "").split(",") if value.strip()]
+    conf[key] = ",".join(dict.fromkeys([*given, *values]))
+
+
+def _append_packages(conf: dict[str, str], formats: Sequence[str]) -> None:
+    given = conf.get("spark.jars.packages", "")
+    ours = [FORMATS[name] for name in formats if FORMATS[name].artifact not in given]
+    _append(conf, "spark.jars.packages", [jars.coordinates for jars in ours])
+    _append(conf, "spark.jars.excludes", SHIPPED_WITH_SPARK)
