@@ -36,14 +36,43 @@ from windrow.cli import main as windrow
 from windrow.tables import DeltaTables, IcebergTables, TableName
 
 READS = frozenset(
-    "identifier folder exists columns read frame key properties version history layout "
-    "commits_of setting shaped statements_to_create create_schema".split()
+    [
+        "identifier",
+        "folder",
+        "exists",
+        "columns",
+        "read",
+        "frame",
+        "key",
+        "properties",
+        "version",
+        "history",
+        "layout",
+        "commits_of",
+        "setting",
+        "shaped",
+        "statements_to_create",
+        "create_schema",
+    ]
 )
 """Methods of tables that change nothing. Any other is taken for a change, also one made later."""
 
 CHANGING = frozenset(
-    "alter call create delete drop insert merge optimize replace restore truncate update "
-    "vacuum".split()
+    [
+        "alter",
+        "call",
+        "create",
+        "delete",
+        "drop",
+        "insert",
+        "merge",
+        "optimize",
+        "replace",
+        "restore",
+        "truncate",
+        "update",
+        "vacuum",
+    ]
 )
 """How statements begin that change something."""
 

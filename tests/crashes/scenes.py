@@ -1,0 +1,203 @@
+"""What is going on when the plug is pulled, and what must be true after the next run."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from crashes.kills import Change, Moment, changes_of, plug_pulled
+from website import ONLY_PAGE_VIEWS, Site, at, contents, event, rows
+from windrow.tables import TableName
+
+LEDGER = TableName("snowplow_manifest", "windrow_runs")
+MANIFEST = "_incremental_manifest"
+
+OWN_MODEL = """
+from pyspark.sql import functions as F
+from windrow import model
+
+@model(key={key}, date="start_tstamp")
+def own_views(page_views):
+    return page_views.select(
+        "page_view_id", "domain_sessionid", "start_tstamp", F.lit({number}).alias("number")
+    )
+"""
+
+DAY_ONE = (
+    event("e1", "s1", "2024-01-01 10:00", page="p1"),
+    event("e2", "s2", "2024-01-01 22:00", page="p2"),
+    event("e3", "long", "2024-01-01 09:00", page="p3"),
+)
+# s2 goes on, so that its rows are replaced; `long` lasts longer than the day it may.
+DAY_TWO = (
+    event("e4", "s2", "2024-01-02 01:00", page="p4"),
+    event("e5", "s3", "2024-01-02 12:00", page="p5"),
+    event("e6", "long", "2024-01-02 20:00", page="p6"),
+)
+LOADED_LATE = event("e7", "s1", "2024-01-01 10:30", page="p7")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A command on a site with some history."""
+
+    history: Callable[[Site], None]
+    command: Callable[[Site], Any]
+    is_once_only: bool
+    """False when the same command, given again, does all of it again: a re-run, a refresh."""
+
+
+def nothing_yet(site: Site) -> None:
+    site.arrive(*DAY_ONE)
+
+
+def one_run(site: Site) -> None:
+    site.arrive(*DAY_ONE)
+    site.run("2024-01-02 00:00")
+    site.arrive(*DAY_TWO)
+
+
+def two_runs(site: Site) -> None:
+    one_run(site)
+    site.run("2024-01-03 00:00")
+    site.arrive(LOADED_LATE)
+
+
+def another_type(site: Site) -> None:
+    """A run, after which a model of the user's gets another type and another key."""
+    write_own_model(site, key='"page_view_id"', number="1")
+    one_run(site)
+    write_own_model(site, key='("page_view_id", "domain_sessionid")', number="'one'")
+
+
+def write_own_model(site: Site, *, key: str, number: str) -> None:
+    models = site.folder / "models"
+    models.mkdir(exist_ok=True)
+    (models / "own.py").write_text(OWN_MODEL.format(key=key, number=number))
+
+
+def rerun(site: Site) -> None:
+    project = site.project()
+    clock, first, last = (at(f"2024-01-0{day} 00:00") for day in (3, 1, 2))
+    project.rerun("web", project.plan_rerun("web", first=first, last=last, now=clock))
+
+
+SCENES = {
+    "first run": Scene(nothing_yet, lambda site: site.run("2024-01-02 00:00"), True),
+    "standard run": Scene(one_run, lambda site: site.run("2024-01-03 00:00"), True),
+    "rerun": Scene(two_runs, rerun, False),
+    "refresh": Scene(
+        another_type, lambda site: site.run("2024-01-03 00:00", full_refresh=True), False
+    ),
+}
+
+
+class Stage:
+    """A site that can be put back to where the history of a scene left it, as often as needed."""
+
+    def __init__(self, spark: SparkSession, folder: Path, format: str, scene: Scene) -> None:
+        self.scene, self.spark, self.folder = scene, spark, folder
+        self.site = Site(
+            spark, folder / "site", format=format, max_session_days=1, **ONLY_PAGE_VIEWS
+        )
+        scene.history(self.site)
+        self.warehouse = self.site.folder / "warehouse"
+        self.warehouse.mkdir(exist_ok=True)
+        shutil.copytree(self.warehouse, folder / "before")
+        self.changes: list[Change] = changes_of(lambda: scene.command(self.site))
+        self.expected = state_of(self.site)
+        """What the tables are after the undisturbed command: the twin."""
+
+    def put_back(self) -> None:
+        """The warehouse as it was before the command, at the same place: Iceberg notes paths."""
+        shutil.rmtree(self.warehouse)
+        shutil.copytree(self.folder / "before", self.warehouse)
+        # What Delta remembers of tables at these paths is of others.
+        self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+    def is_decided(self, moment: Moment) -> bool:
+        """True when the command has committed the manifest by then, and so has happened."""
+        last = max(n for n, it in enumerate(self.changes, 1) if it.table.endswith(MANIFEST))
+        return moment.number > last or (moment.number == last and moment.is_after)
+
+    def problems_after(self, *kills: Moment) -> list[str]:
+        """Kill the command, and what comes next, at these moments; then give it once more."""
+        self.put_back()
+        for moment in kills:
+            with plug_pulled(moment) as watch:
+                self.scene.command(self.site)
+            if not watch.is_dead and moment is kills[0]:
+                return [f"nothing was stopped {moment}; changes: {watch.changes}"]
+        self.scene.command(self.site)
+        return self.problems(self.is_decided(kills[0]))
+
+    def problems(self, is_decided: bool) -> list[str]:
+        """What differs from the undisturbed twin."""
+        found = differences(state_of(self.site), self.expected)
+        done = Counter(windows_done(self.site))
+        twice = 1 if self.scene.is_once_only or not is_decided else 2
+        newest = max(done, key=lambda window: (window[0] == "rerun", window[2]), default=None)
+        found += [
+            f"the ledger has {count} succeeded runs of {window}"
+            for window, count in done.items()
+            if count > (twice if window == newest or not self.scene.is_once_only else 1)
+        ]
+        if left := self.site.project().unlock("web"):
+            found.append(f"run {left} was left unfinished")
+        return found
+
+
+def state_of(site: Site) -> dict[str, Any]:
+    """All that two sites must agree on: rows, columns, types, noted keys, how far models are."""
+    ws = site.workspace
+    tables = {member.name: ws.table(member) for member in ws.models}
+    return {
+        **contents(site),
+        "manifest": rows(site.table("manifest")),
+        **{f"columns of {name}": site.table(name).dtypes for name in tables},
+        **{f"key of {name}": ws.tables.key(table) for name, table in tables.items()},
+    }
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """In words, shortly: rows are wide."""
+    return [
+        f"{name}: {_short(found.get(name))}, expected {_short(value)}"
+        for name, value in expected.items()
+        if found.get(name) != value
+    ]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Sequence) and value and isinstance(value[0], tuple) and len(value[0]) > 9:
+        return f"{len(value)} rows {[row[0] for row in value]}"
+    return str(value)
+
+
+def windows_done(site: Site) -> list[tuple[str, str, str]]:
+    """State and limits of every run that the ledger calls succeeded."""
+    runs = site.workspace.tables.read(LEDGER).where(F.col("outcome") == "succeeded")
+    return rows(runs.select("state", "lower_limit", "upper_limit"))
+
+
+def outcomes(site: Site) -> list[str]:
+    """How the runs in the ledger ended, in their order."""
+    runs = site.workspace.tables.read(LEDGER).orderBy("started_at", "finished_at")
+    return [row["outcome"] for row in runs.select("outcome").collect()]
+
+
+def keys_stored_twice(site: Site) -> list[str]:
+    """The models whose tables hold a key more than once."""
+    ws = site.workspace
+    return [
+        member.name
+        for member in ws.models
+        if site.table(member.name).groupBy(*member.key).count().where("count > 1").count()
+    ]

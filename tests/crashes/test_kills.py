@@ -1,0 +1,70 @@
+"""Killed at any change, any number of times: the next run makes the tables of an undisturbed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from crashes.kills import Moment
+from crashes.scenes import SCENES, Stage
+
+pytestmark = pytest.mark.kills
+
+Schedule = tuple[Moment, ...]
+
+
+@pytest.fixture(params=SCENES)
+def stage(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path, format: str
+) -> Stage:
+    return Stage(spark, tmp_path, format, SCENES[request.param])
+
+
+def failures(stage: Stage, schedules: Iterator[Schedule]) -> dict[str, list[str]]:
+    """Schedule -> what was wrong after it; an error of the last run counts too."""
+    found = {}
+    for schedule in schedules:
+        try:
+            problems = stage.problems_after(*schedule)
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"]
+        if problems:
+            name = f"{stage.changes[schedule[0].number - 1]}: "
+            found[name + ", then ".join(map(str, schedule))] = problems
+    return found
+
+
+def spread(changes: int) -> Iterator[Schedule]:
+    """Early, in the middle and late, before and after; once the next run is killed too."""
+    yield (Moment(2),)
+    yield (Moment(1 + changes // 2, is_after=True), Moment(1, is_after=True))
+    yield (Moment(changes - 1),)
+    yield (Moment(changes - 1, is_after=True),)
+
+
+def everywhere(changes: int) -> Iterator[Schedule]:
+    """Every change, before and after it; then again, with kills of the next run and the one after.
+
+    Undoing is what the next run does first, so its first changes are the ones to be killed at.
+    """
+    for number in range(1, changes + 1):
+        yield (Moment(number),)
+        yield (Moment(number, is_after=True),)
+    for number, next_one in zip(range(2, changes + 1), cycle(range(1, 7))):
+        yield Moment(number), Moment(next_one)
+        yield Moment(number, is_after=True), Moment(1, is_after=True), Moment(next_one)
+
+
+def test_after_a_kill_the_next_run_makes_the_tables_of_an_undisturbed_one(stage: Stage):
+    assert failures(stage, spread(len(stage.changes))) == {}
+
+
+@pytest.mark.slow
+def test_after_kills_at_every_change_the_next_run_makes_the_tables_of_an_undisturbed_one(
+    stage: Stage,
+):
+    assert failures(stage, everywhere(len(stage.changes))) == {}
