@@ -35,45 +35,17 @@ from pyspark.sql import SparkSession
 from windrow.cli import main as windrow
 from windrow.tables import DeltaTables, IcebergTables, TableName
 
-READS = frozenset(
-    [
-        "identifier",
-        "folder",
-        "exists",
-        "columns",
-        "read",
-        "frame",
-        "key",
-        "properties",
-        "version",
-        "history",
-        "layout",
-        "commits_of",
-        "setting",
-        "shaped",
-        "statements_to_create",
-        "create_schema",
-    ]
-)
-"""Methods of tables that change nothing. Any other is taken for a change, also one made later."""
+READS = {
+    *("identifier", "folder", "exists", "columns", "read", "frame", "key", "properties"),
+    *("version", "history", "layout", "commits_of", "setting", "shaped"),
+    *("statements_to_create", "create_schema"),
+}
+"""Methods of tables that change none. Any other is taken for a change, also one made later."""
 
-CHANGING = frozenset(
-    [
-        "alter",
-        "call",
-        "create",
-        "delete",
-        "drop",
-        "insert",
-        "merge",
-        "optimize",
-        "replace",
-        "restore",
-        "truncate",
-        "update",
-        "vacuum",
-    ]
-)
+CHANGING = {
+    *("alter", "call", "create", "delete", "drop", "insert", "merge", "optimize", "replace"),
+    *("restore", "truncate", "update", "vacuum"),
+}
 """How statements begin that change something."""
 
 

@@ -1,4 +1,4 @@
-"""Killed at any change, any number of times: the next run makes the tables of an undisturbed one."""
+"""Killed at any change, any number of times: the next run ends in the tables of a whole one."""
 
 from __future__ import annotations
 
