@@ -41,10 +41,11 @@ def for_processes(site: Site) -> Site:
 def stopped(site: Site, what: str, moment: Moment, *command: str) -> Iterator[subprocess.Popen]:
     """A process that got its signal at the moment; whatever is left of it ends with the block."""
     log = site.folder / f"{what}.log"
-    where = ["--number", str(moment.number), "--table", moment.table]
+    where = ["--number", str(moment.number), "--table", moment.table, "--log", str(log)]
+    after = ["--after"] if moment.is_after else []
+    windrow = ["--", *command, "--project-dir", str(site.folder)]
     process = subprocess.Popen(
-        [sys.executable, kills.__file__, *where, *(["--after"] if moment.is_after else [])]
-        + ["--log", str(log), what, "--", *command, "--project-dir", str(site.folder)],
+        [sys.executable, kills.__file__, *where, *after, what, *windrow],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -46,12 +46,14 @@ LOADED_LATE = event("e7", "s1", "2024-01-01 10:30", page="p7")
 
 @dataclass(frozen=True)
 class Scene:
-    """A command on a site with some history."""
+    """A command on a site with some history, and what is done once it was killed."""
 
     history: Callable[[Site], None]
     command: Callable[[Site], Any]
-    is_once_only: bool
-    """False when the same command, given again, does all of it again: a re-run, a refresh."""
+    then: Callable[[Site], Any] | None = None
+    """What comes next, killed or not; None: the command is given again if it was killed."""
+    is_repeatable: bool = False
+    """True when the command, given again, does all of it again: a re-run, a refresh."""
 
 
 def nothing_yet(site: Site) -> None:
@@ -89,13 +91,31 @@ def rerun(site: Site) -> None:
     project.rerun("web", project.plan_rerun("web", first=first, last=last, now=clock))
 
 
+def rollback(site: Site) -> None:
+    """Back to before the second run."""
+    newest = site.workspace.tables.read(LEDGER).orderBy("started_at").collect()[-1]
+    site.project().rollback("web", newest["run_id"])
+
+
+def maintain(site: Site) -> None:
+    """Another layout for the page views, few files, no old versions."""
+    by_session = {"web": {"cluster_by": {"page_views": ["domain_sessionid"]}}}
+    site.project(by_session).maintain("web", retention_days=0, delete=True)
+
+
+def run_at(now: str, **options: Any) -> Callable[[Site], Any]:
+    return lambda site: site.run(now, **options)
+
+
 SCENES = {
-    "first run": Scene(nothing_yet, lambda site: site.run("2024-01-02 00:00"), True),
-    "standard run": Scene(one_run, lambda site: site.run("2024-01-03 00:00"), True),
-    "rerun": Scene(two_runs, rerun, False),
+    "first run": Scene(nothing_yet, run_at("2024-01-02 00:00")),
+    "standard run": Scene(one_run, run_at("2024-01-03 00:00")),
+    "rerun": Scene(two_runs, rerun, is_repeatable=True),
     "refresh": Scene(
-        another_type, lambda site: site.run("2024-01-03 00:00", full_refresh=True), False
+        another_type, run_at("2024-01-03 00:00", full_refresh=True), is_repeatable=True
     ),
+    "rollback": Scene(two_runs, rollback, then=run_at("2024-01-03 00:00")),
+    "maintain": Scene(one_run, maintain, then=run_at("2024-01-03 00:00")),
 }
 
 
@@ -112,8 +132,11 @@ class Stage:
         self.warehouse.mkdir(exist_ok=True)
         shutil.copytree(self.warehouse, folder / "before")
         self.changes: list[Change] = changes_of(lambda: scene.command(self.site))
+        if scene.then is not None:
+            scene.then(self.site)
         self.expected = state_of(self.site)
         """What the tables are after the undisturbed command: the twin."""
+        self.windows = Counter(windows_done(self.site))
 
     def put_back(self) -> None:
         """The warehouse as it was before the command, at the same place: Iceberg notes paths."""
@@ -127,28 +150,30 @@ class Stage:
         last = max(n for n, it in enumerate(self.changes, 1) if it.table.endswith(MANIFEST))
         return moment.number > last or (moment.number == last and moment.is_after)
 
-    def problems_after(self, *kills: Moment) -> list[str]:
-        """Kill the command, and what comes next, at these moments; then give it once more."""
+    def problems_after(self, first: Moment, *more: Moment) -> list[str]:
+        """Kill the command, and what comes next, at these moments; then let it come next."""
         self.put_back()
-        for moment in kills:
-            with plug_pulled(moment) as watch:
-                self.scene.command(self.site)
-            if not watch.is_dead and moment is kills[0]:
-                return [f"nothing was stopped {moment}; changes: {watch.changes}"]
-        self.scene.command(self.site)
-        return self.problems(self.is_decided(kills[0]))
+        with plug_pulled(first) as watch:
+            self.scene.command(self.site)
+        if not watch.is_dead:
+            return [f"nothing was stopped {first}; changes: {list(map(str, watch.changes))}"]
+        then = self.scene.then or self.scene.command
+        for moment in more:
+            with plug_pulled(moment):
+                then(self.site)
+        then(self.site)
+        return self.problems(self.is_decided(first))
 
     def problems(self, is_decided: bool) -> list[str]:
         """What differs from the undisturbed twin."""
         found = differences(state_of(self.site), self.expected)
         done = Counter(windows_done(self.site))
-        twice = 1 if self.scene.is_once_only or not is_decided else 2
-        newest = max(done, key=lambda window: (window[0] == "rerun", window[2]), default=None)
-        found += [
-            f"the ledger has {count} succeeded runs of {window}"
-            for window, count in done.items()
-            if count > (twice if window == newest or not self.scene.is_once_only else 1)
-        ]
+        again = 1 if self.scene.is_repeatable and is_decided else 0
+        for window in done | self.windows:
+            if not done[window]:
+                found.append(f"the ledger has no succeeded run of {window}")
+            if done[window] > max(self.windows[window] + again, 1):
+                found.append(f"the ledger has {done[window]} succeeded runs of {window}")
         if left := self.site.project().unlock("web"):
             found.append(f"run {left} was left unfinished")
         return found
