@@ -91,8 +91,14 @@ class _Place(threading.local):
 class Watch:
     """Counts the changes that all threads make, and stops the world at one of them."""
 
-    def __init__(self, moment: Moment | None, stop: Callable[[], None]) -> None:
-        self.moment, self.is_dead = moment, False
+    def __init__(
+        self,
+        moment: Moment | None,
+        stop: Callable[[], None],
+        *,
+        on_change: Callable[[str], None] = lambda table: None,
+    ) -> None:
+        self.moment, self.is_dead, self.on_change = moment, False, on_change
         self.changes: list[Change] = []
         self._matching = 0
         self._stop = stop
@@ -138,6 +144,7 @@ class Watch:
         self.stay_alive()
         place = self._place
         if not place.is_due:
+            self.on_change(place.table)
             place.is_the_one = self._count(Change(name, place.table))
             place.is_due = True
             if place.is_the_one and self.moment and not self.moment.is_after:
