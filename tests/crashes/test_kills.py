@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle
-from pathlib import Path
+from itertools import cycle, product
 
 import pytest
 from pyspark.sql import SparkSession
@@ -17,11 +16,14 @@ pytestmark = pytest.mark.kills
 Schedule = tuple[Moment, ...]
 
 
-@pytest.fixture(params=SCENES)
+@pytest.fixture(
+    scope="module", params=product(SCENES, ("delta", "iceberg")), ids=lambda it: "-".join(it)
+)
 def stage(
-    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path, format: str
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Stage:
-    return Stage(spark, tmp_path, format, SCENES[request.param])
+    scene, format = request.param
+    return Stage(spark, tmp_path_factory.mktemp("stage"), format, SCENES[scene])
 
 
 def failures(stage: Stage, schedules: Iterator[Schedule]) -> dict[str, list[str]]:

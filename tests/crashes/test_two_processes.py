@@ -34,6 +34,21 @@ SECONDS = 300
 SECONDS_IN_STEP = 20
 
 
+@pytest.fixture(scope="module", params=["delta", "iceberg"])
+def prepared(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Stage:
+    scene = scenes.SCENES["standard run"]
+    return Stage(spark, tmp_path_factory.mktemp("stage"), request.param, scene)
+
+
+@pytest.fixture
+def stage(prepared: Stage) -> Stage:
+    """Before a standard run, whatever an earlier test has made of it."""
+    prepared.put_back()
+    return prepared
+
+
 def a_site(spark: SparkSession, folder: Path, format: str, **options: Any) -> Site:
     return Site(spark, folder, format=format, max_session_days=1, **ONLY_PAGE_VIEWS, **options)
 
@@ -122,11 +137,7 @@ def test_while_a_run_goes_on_every_other_command_says_who_holds_the_package(
 
 
 @pytest.mark.parametrize("rival", ["run", "rerun", "maintain"])
-def test_of_two_that_take_the_package_at_once_one_wins(
-    spark: SparkSession, tmp_path: Path, format: str, rival: str
-):
-    stage = Stage(spark, tmp_path, format, scenes.SCENES["standard run"])
-    stage.put_back()
+def test_of_two_that_take_the_package_at_once_one_wins(stage: Stage, rival: str):
     site, other = stage.site, rival_of(stage.site)
     work = {"run": stage.scene.command, "rerun": scenes.rerun, "maintain": scenes.maintain}[rival]
 
@@ -180,11 +191,8 @@ def add_foreign_row(site: Site) -> None:
     row.writeTo(ws.tables.identifier(PAGE_VIEWS)).append()
 
 
-def test_a_row_that_somebody_adds_during_a_run_stays(
-    spark: SparkSession, tmp_path: Path, format: str
-):
-    site = a_site(spark, tmp_path, format)
-    scenes.one_run(site)
+def test_a_row_that_somebody_adds_during_a_run_stays(stage: Stage):
+    site = stage.site
     other = rival_of(site)
     with asleep(lambda: other.run(SECOND), Moment(1, table="page_views")) as woken:
         add_foreign_row(site)
@@ -197,11 +205,7 @@ def test_a_row_that_somebody_adds_during_a_run_stays(
     ]
 
 
-def test_a_foreign_row_after_a_kill_is_not_lost_and_the_table_can_be_rebuilt(
-    spark: SparkSession, tmp_path: Path, format: str
-):
-    stage = Stage(spark, tmp_path, format, scenes.SCENES["standard run"])
-    stage.put_back()
+def test_a_foreign_row_after_a_kill_is_not_lost_and_the_table_can_be_rebuilt(stage: Stage):
     site = stage.site
     last = [change.table.endswith("page_views") for change in stage.changes].count(True)
     with plug_pulled(Moment(last, is_after=True, table="page_views")):
@@ -221,11 +225,7 @@ def test_a_foreign_row_after_a_kill_is_not_lost_and_the_table_can_be_rebuilt(
 # --- a holder that was taken for dead ------------------------------------------------------------
 
 
-def test_a_paused_run_whose_lock_was_ended_wakes_up_and_gives_up(
-    spark: SparkSession, tmp_path: Path, format: str
-):
-    stage = Stage(spark, tmp_path, format, scenes.SCENES["standard run"])
-    stage.put_back()
+def test_a_paused_run_whose_lock_was_ended_wakes_up_and_gives_up(stage: Stage):
     site = for_processes(stage.site)
     moment = Moment(1, table="page_views")
     with paused(site, moment, "run", "--now", "2024-01-03T00:00:00") as process:
@@ -275,12 +275,9 @@ def test_wherever_a_run_was_paused_that_lost_its_lock_no_row_is_stored_twice(
     assert failures == {}
 
 
-def test_a_dead_holder_with_the_process_number_of_the_next_run_blocks_nobody(
-    spark: SparkSession, tmp_path: Path, format: str
-):
+def test_a_dead_holder_with_the_process_number_of_the_next_run_blocks_nobody(stage: Stage):
     """In containers every process may have the number 1."""
-    site = a_site(spark, tmp_path, format)
-    scenes.one_run(site)
+    site = stage.site
     numbers: list[int] = []
     with plug_pulled(Moment(1, is_after=True, table=LEASES)):
         numbers.append(os.getpid())
