@@ -41,6 +41,7 @@ DAY_TWO = (
     event("e5", "s3", "2024-01-02 12:00", page="p5"),
     event("e6", "long", "2024-01-02 20:00", page="p6"),
 )
+DAY_THREE = (event("e8", "s4", "2024-01-03 12:00", page="p8"),)
 LOADED_LATE = event("e7", "s1", "2024-01-01 10:30", page="p7")
 
 
@@ -141,9 +142,7 @@ class Stage:
             spark, folder / "site", format=format, max_session_days=1, **ONLY_PAGE_VIEWS
         )
         scene.history(self.site)
-        self.warehouse = self.site.folder / "warehouse"
-        self.warehouse.mkdir(exist_ok=True)
-        shutil.copytree(self.warehouse, folder / "before")
+        shutil.copytree(self.site.folder, folder / "before")
         self.changes: list[Change] = changes_of(lambda: scene.command(self.site))
         if scene.is_given_up:
             self.put_back()
@@ -154,9 +153,9 @@ class Stage:
         self.windows = Counter(windows_done(self.site))
 
     def put_back(self) -> None:
-        """The warehouse as it was before the command, at the same place: Iceberg notes paths."""
-        shutil.rmtree(self.warehouse)
-        shutil.copytree(self.folder / "before", self.warehouse)
+        """The site as it was before the command, at the same place: Iceberg notes paths."""
+        shutil.rmtree(self.site.folder)
+        shutil.copytree(self.folder / "before", self.site.folder)
         # What Delta remembers of tables at these paths is of others.
         self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 

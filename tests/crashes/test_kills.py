@@ -8,8 +8,8 @@ from itertools import cycle, product
 import pytest
 from pyspark.sql import SparkSession
 
-from crashes.kills import Moment
-from crashes.scenes import SCENES, Stage
+from crashes.kills import Moment, plug_pulled
+from crashes.scenes import DAY_THREE, SCENES, Stage, differences, state_of
 
 pytestmark = pytest.mark.kills
 
@@ -72,3 +72,17 @@ def test_after_kills_at_every_change_the_next_run_makes_the_tables_of_an_undistu
     stage: Stage,
 ):
     assert failures(stage, everywhere(len(stage.changes))) == {}
+
+
+@pytest.mark.parametrize(
+    "stage", [("standard run", "delta"), ("standard run", "iceberg")], indirect=True
+)
+def test_a_rollback_goes_no_further_when_the_run_before_was_killed_once_it_counted(stage: Stage):
+    stage.put_back()
+    site = stage.site
+    with plug_pulled(Moment(len(stage.changes))):
+        site.run("2024-01-03 00:00")
+    site.arrive(*DAY_THREE)
+    third = site.run("2024-01-04 00:00")
+    site.project().rollback("web", str(third.run_id))
+    assert differences(state_of(site), stage.expected) == []
