@@ -7,7 +7,7 @@ READY := .venv/.ready
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all conformance lint format bench clean
+.PHONY: help setup demo test test-all kills conformance lint format bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,10 +18,13 @@ demo: setup ## Run the demo: synthetic events, several days of runs, a report
 	$(BIN)/windrow demo
 
 test: setup ## Run the tests of every day
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not conformance"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not conformance and not kills"
 
 test-all: setup ## Run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
+
+kills: setup ## Kill runs at many moments and see that the next ones mend it
+	$(BIN)/pytest -n 2 --dist worksteal -m "kills and not slow"
 
 conformance: setup ## Compare whole tables with the published expected output
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m conformance

@@ -1,0 +1,88 @@
+"""Killed at any change, any number of times: the next run ends in the tables of a whole one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle, product
+
+import pytest
+from pyspark.sql import SparkSession
+
+from crashes.kills import Moment, plug_pulled
+from crashes.scenes import DAY_THREE, SCENES, Stage, differences, state_of
+
+pytestmark = pytest.mark.kills
+
+Schedule = tuple[Moment, ...]
+
+
+@pytest.fixture(
+    scope="module", params=product(SCENES, ("delta", "iceberg")), ids=lambda it: "-".join(it)
+)
+def stage(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Stage:
+    scene, format = request.param
+    return Stage(spark, tmp_path_factory.mktemp("stage"), format, SCENES[scene])
+
+
+def failures(stage: Stage, schedules: Iterator[Schedule]) -> dict[str, list[str]]:
+    """Schedule -> what was wrong after it; an error of the last run counts too."""
+    found = {}
+    for schedule in schedules:
+        if stage.scene.is_given_up and stage.is_decided(schedule[0]):
+            continue
+        try:
+            problems = stage.problems_after(*schedule)
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"]
+        if problems:
+            name = f"{stage.changes[schedule[0].number - 1]}: "
+            found[name + ", then ".join(map(str, schedule))] = problems
+    return found
+
+
+def spread(changes: int) -> Iterator[Schedule]:
+    """Early, in the middle and late, before and after; once the next run is killed too."""
+    yield (Moment(2),)
+    yield (Moment(1 + changes // 2, is_after=True), Moment(1, is_after=True))
+    yield (Moment(changes - 1),)
+    yield (Moment(changes - 1, is_after=True),)
+
+
+def everywhere(changes: int) -> Iterator[Schedule]:
+    """Every change, before and after it; then again, with kills of the next run and the one after.
+
+    Undoing is what the next run does first, so its first changes are the ones to be killed at.
+    """
+    for number in range(1, changes + 1):
+        yield (Moment(number),)
+        yield (Moment(number, is_after=True),)
+    for number, next_one in zip(range(2, changes + 1), cycle(range(1, 7))):
+        yield Moment(number), Moment(next_one)
+        yield Moment(number, is_after=True), Moment(1, is_after=True), Moment(next_one)
+
+
+def test_after_a_kill_the_next_run_makes_the_tables_of_an_undisturbed_one(stage: Stage):
+    assert failures(stage, spread(len(stage.changes))) == {}
+
+
+@pytest.mark.slow
+def test_after_kills_at_every_change_the_next_run_makes_the_tables_of_an_undisturbed_one(
+    stage: Stage,
+):
+    assert failures(stage, everywhere(len(stage.changes))) == {}
+
+
+@pytest.mark.parametrize(
+    "stage", [("standard run", "delta"), ("standard run", "iceberg")], indirect=True
+)
+def test_a_rollback_goes_no_further_when_the_run_before_was_killed_once_it_counted(stage: Stage):
+    stage.put_back()
+    site = stage.site
+    with plug_pulled(Moment(len(stage.changes))):
+        site.run("2024-01-03 00:00")
+    site.arrive(*DAY_THREE)
+    third = site.run("2024-01-04 00:00")
+    site.project().rollback("web", str(third.run_id))
+    assert differences(state_of(site), stage.expected) == []
