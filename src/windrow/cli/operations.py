@@ -103,12 +103,21 @@ def unlock(
     force: Annotated[
         bool, typer.Option("--force", help="Also a run that seems alive; know that it is dead.")
     ] = False,
+    abandon: Annotated[
+        list[str] | None,
+        typer.Option(help="A table that stays as the run left it, as it cannot be taken back."),
+    ] = None,
 ) -> int:
     """End the lock of a run that died, and take back what it wrote."""
     project = call.project()
     packages = call.packages(project, package)
+    if abandon and len(packages) > 1:
+        raise UsageError(f"Which package? Use --package with one of: {', '.join(packages)}.")
     call.start_spark(project)
-    ended = {name: project.unlock(name, force=force, listener=call.progress) for name in packages}
+    ended = {
+        name: project.unlock(name, force=force, abandon=abandon or (), listener=call.progress)
+        for name in packages
+    }
     call.report(unlocks_document(ended), unlocks_text(ended))
     return 0
 

@@ -9,6 +9,8 @@ import typer
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.values import parsed_now
+from windrow.engine.plan import Plan
+from windrow.errors import WindrowError
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
 
@@ -34,6 +36,12 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
     ] = False,
+    accept_changed_options: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed-options", help="Go on though an option changed what rows mean."
+        ),
+    ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
     clock = parsed_now(now)
@@ -45,6 +53,7 @@ def run(
         refresh_manifests=refresh_manifests,
         until_caught_up=until_caught_up,
         check=check,
+        accept_changed_options=accept_changed_options,
         listener=call.progress,
         begin=lambda name: call.progress.begin(name, title(name, project.target.name)),
     )
@@ -65,8 +74,17 @@ def plan(
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
     clock = parsed_now(now)
     project, choices = call.chosen(package, select, exclude)
-    plans = [
-        project.plan(it.package, now=clock, select=it.select, exclude=it.exclude) for it in choices
-    ]
-    call.report(plans_document(plans), plans_text(plans))
-    return 0
+    plans: list[Plan] = []
+    errors: dict[str, WindrowError] = {}
+    for it in choices:
+        try:
+            plan = project.plan(it.package, now=clock, select=it.select, exclude=it.exclude)
+            plans.append(plan)
+        except WindrowError as error:
+            if len(choices) == 1:
+                raise
+            errors[it.package] = error
+    call.report(plans_document(plans, errors), plans_text(plans))
+    for name, error in errors.items():
+        call.say_error(f"{name}: {error}")
+    return max((error.exit_code for error in errors.values()), default=0)

@@ -95,7 +95,7 @@ def check_this_run(run: ModelRun, models: Sequence[Model]) -> tuple[CheckResult,
         sessions = ws.foundation.as_recorded(intake.sessions)
         looks.append(partial(of_intake, "base_sessions_this_run", sessions, _of_session_ids(ws)))
         looks.append(of_lifecycle)
-    return _looked(looks)
+    return _look_all(looks)
 
 
 # --- the rows of the last run ---------------------------------------------------------------------
@@ -106,17 +106,20 @@ def check_last_run(
 ) -> CheckReport:
     """Check the rows that the last run wrote; the base's too, unless models are selected."""
     models = selected(ws.meant_models, select, exclude)
-    record = ws.runs.last_kept(ws.lease_name)
-    if record is None:
+    records = ws.runs.of_last_command(ws.lease_name)
+    if not records:
         return CheckReport(ws.name, ws.target, None)
     looks: list[_Look] = [
-        partial(_model_of_last_run, ws, record, model) for model in _written_by(ws, record, models)
+        partial(_model_of_last_run, ws, record, model)
+        for record in records
+        for model in _written_by(ws, record, models)
     ]
     if not select and not exclude:
         if ws.foundation.has_sessions:
-            looks = [partial(_lifecycle_of_last_run, ws, record), *looks]
+            lives = [partial(_lifecycle_of_last_run, ws, record) for record in records]
+            looks = [*lives, *looks]
         looks = [*_small_base_tables(ws), *looks]
-    return CheckReport(ws.name, ws.target, record.run_id, _looked(looks))
+    return CheckReport(ws.name, ws.target, records[0].run_id, _look_all(looks))
 
 
 def rows_of_last_run(ws: Workspace, record: RunRecord, model: Model) -> CheckedRows:
@@ -181,7 +184,7 @@ def _kept(checked: CheckedRows) -> Iterator[CheckedRows]:
 # --- both -----------------------------------------------------------------------------------------
 
 
-def _looked(looks: Sequence[_Look]) -> tuple[CheckResult, ...]:
+def _look_all(looks: Sequence[_Look]) -> tuple[CheckResult, ...]:
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         return tuple(result for found in pool.map(lambda look: look(), looks) for result in found)
 

@@ -5,7 +5,7 @@ That commit decides that the run happened. What comes after it can be made up fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,9 +24,18 @@ from windrow.tables.days import DayRange, day_ranges
 
 
 def commit(
-    ws: Workspace, result: RunResult, lease: Lease, models: ModelRun, done: Sequence[Model]
+    ws: Workspace,
+    result: RunResult,
+    lease: Lease,
+    models: ModelRun,
+    done: Sequence[Model],
+    *,
+    is_all: Callable[[], bool],
 ) -> RunResult:
-    """Make the run count: the models that are done move to where it came."""
+    """Make the run count: the models that are done move to where it came.
+
+    `is_all`: whether there are no events beyond the window.
+    """
     plan = result.plan
     reached = reached_by(models.intake, plan.limits, compat=ws.settings.compat)
     moved = ws.hooks.positions(_advanced(ws, plan, done, reached))
@@ -34,13 +43,12 @@ def commit(
         result,
         reached=reached,
         moved=moved,
-        is_caught_up=not moved or _is_last(plan.limits),
+        is_caught_up=not moved or _is_last(plan.limits, is_all),
     )
     manifest.commit(ws.spark, ws.tables, ws.manifest, moved)
     for destination in models.new_keys:
         ws.tables.set_key(destination.table, destination.key)
-    _record(ws, result, lease, written_days=_written_days(ws, models))
-    return result
+    return _record(ws, result, lease, written_days=_written_days(ws, models))
 
 
 def reject(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
@@ -48,8 +56,7 @@ def reject(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
     take_back(ws, lease)
     rejected = replace(result, outcome=Outcome.REJECTED, is_caught_up=False)
     failed = [f"{it.table} {it.check}" for it in result.checks if it.outcome == "failed"]
-    _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
-    return rejected
+    return _record(ws, rejected, lease, error=f"Checks failed: {', '.join(failed)}")
 
 
 def reached_by(intake: Intake, limits: Limits, *, compat: bool) -> datetime | None:
@@ -88,9 +95,10 @@ def _advanced(
     return changed
 
 
-def _is_last(limits: Limits) -> bool:
+def _is_last(limits: Limits, is_all: Callable[[], bool]) -> bool:
     """True when a run with these limits leaves nothing for another one at the same clock."""
-    return limits.state in (State.FIRST_RUN, State.STANDARD) and not limits.is_cut_short
+    is_live = limits.state in (State.FIRST_RUN, State.STANDARD)
+    return is_live and (not limits.is_cut_short or is_all())
 
 
 def _written_days(ws: Workspace, models: ModelRun) -> dict[str, tuple[DayRange, ...]]:
@@ -110,9 +118,10 @@ def _record(
     *,
     written_days: dict[str, tuple[DayRange, ...]] | None = None,
     error: str | None = None,
-) -> None:
+) -> RunResult:
+    """Tell the ledger; gives the result with the time that the ledger has."""
     rerun = result.plan.rerun or (None, None)
-    end(
+    record = end(
         ws,
         lease,
         result.outcome,
@@ -128,6 +137,7 @@ def _record(
         written_days=written_days or {},
         error=error,
     )
+    return replace(result, seconds=record.seconds)
 
 
 def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:

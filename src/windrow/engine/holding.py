@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +26,9 @@ from windrow.state.runs import Outcome, RunRecord
 from windrow.state.undo import has_committed, undo, undoing_of
 from windrow.tables import TableName
 
+_NEWEST_RUNS = 20
+"""Enough to find the run of the last lease, if it has ended, and one whose rows are stored."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -37,6 +40,8 @@ class Seen:
     """The lease as it was taken last: as long as it is, nothing else has changed either."""
     unfinished: Lease | None = None
     """The same, while its run is not in the ledger: it goes on, or was killed."""
+    last_run: RunRecord | None = None
+    """The newest run whose rows are in the tables."""
     undone: tuple[str, ...] = ()
     """Runs that had been killed and were undone first."""
 
@@ -44,11 +49,16 @@ class Seen:
 def look(ws: Workspace) -> Seen:
     """Read the package's state; writes nothing."""
     lease = ws.leases.last(ws.lease_name)
-    is_free = lease is None or not lease.run_id or ws.runs.has_ended(lease.package, lease.run_id)
+    newest = ws.runs.last(ws.lease_name, _NEWEST_RUNS)
+    is_free = lease is None or not lease.run_id or lease.run_id in {it.run_id for it in newest}
+    if not is_free and lease is not None and ws.runs.has_ended(lease.package, lease.run_id):
+        # Its host's clock is behind, so that it is not among the newest.
+        is_free = True
     return Seen(
         positions=manifest.positions(ws.tables, ws.manifest),
         last_lease=lease,
         unfinished=None if is_free else lease,
+        last_run=next((it for it in newest if it.outcome.is_kept), None),
     )
 
 
@@ -70,8 +80,7 @@ def settle(
     if not force:
         refuse_if_held(ws, seen)
     undone = _recover(ws, seen.unfinished, listener, given_up)
-    after = look(ws)
-    return Seen(after.positions, after.last_lease, after.unfinished, undone)
+    return replace(look(ws), undone=undone)
 
 
 def refuse_if_held(ws: Workspace, seen: Seen) -> None:
@@ -87,12 +96,19 @@ def refuse_if_held(ws: Workspace, seen: Seen) -> None:
 
 
 @contextmanager
-def held(ws: Workspace, run_id: str, intent: Intent, seen: Seen) -> Iterator[Lease]:
-    """Hold the package while the block runs; commits made inside carry the run's id."""
+def held(
+    ws: Workspace, run_id: str, intent: Intent, seen: Seen, *, began: datetime | None = None
+) -> Iterator[Lease]:
+    """Hold the package while the block runs; commits made inside carry the run's id.
+
+    `began`: when the run did, where it has been at work before.
+    """
     minutes = ws.settings.lease_minutes
     ws.leases.prepare()
     ws.runs.prepare()
-    lease = ws.leases.take(ws.lease_name, run_id, intent, minutes, after=seen.last_lease)
+    lease = ws.leases.take(
+        ws.lease_name, run_id, intent, minutes, after=seen.last_lease, began=began
+    )
     with ws.leases.kept(lease, minutes) as fence, ws.tables.commits_of(run_id, fence):
         try:
             yield lease
@@ -182,21 +198,21 @@ def restore(ws: Workspace, intent: Intent, given_up: Collection[TableName] = ())
         ws.tables.restore(found, version)
 
 
-def end(ws: Workspace, lease: Lease, outcome: Outcome, **known: Any) -> None:
+def end(ws: Workspace, lease: Lease, outcome: Outcome, **known: Any) -> RunRecord:
     """Add to the ledger how whoever held the lease ended, which frees it."""
     intent = lease.intent
-    ws.runs.add(
-        RunRecord(
-            run_id=lease.run_id,
-            package=lease.package,
-            outcome=outcome,
-            started_at=lease.started_at,
-            finished_at=datetime.now(UTC),
-            **{
-                "state": intent.state,
-                "lower_limit": intent.lower_limit,
-                "upper_limit": intent.upper_limit,
-                **known,
-            },
-        )
+    record = RunRecord(
+        run_id=lease.run_id,
+        package=lease.package,
+        outcome=outcome,
+        started_at=lease.started_at,
+        finished_at=datetime.now(UTC),
+        **{
+            "state": intent.state,
+            "lower_limit": intent.lower_limit,
+            "upper_limit": intent.upper_limit,
+            **known,
+        },
     )
+    ws.runs.add(record)
+    return record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from threading import RLock
@@ -22,7 +22,7 @@ from windrow.models.extras import with_extras
 from windrow.models.model import UNDECLARED, Model
 from windrow.reference.frames import reference_frames
 from windrow.state.limits import Limits
-from windrow.tables import Columns
+from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import materialized
 
@@ -46,6 +46,7 @@ class ModelRun:
         limits: Limits,
         positions: dict[str, datetime],
         now: datetime,
+        emptied: Collection[TableName] = (),
     ) -> None:
         self.ws = ws
         self.intake = intake
@@ -54,6 +55,7 @@ class ModelRun:
         """Model -> what the run brought into its table."""
         self.new_keys: list[Destination] = []
         """Tables that have yet to note for good by which key their rows are told apart."""
+        self._emptied = emptied
         self._locks: dict[str, RLock] = {}
         self._replaced = ReplacedRows(ws, intake, limits, positions)
         lists = ws.package.reference_lists(ws.settings)
@@ -92,6 +94,7 @@ class ModelRun:
             columns,
             layout=self.ws.layout(member, columns),
             is_rewritten=member.kind == "rebuilt",
+            is_emptied=destination.table in self._emptied,
         )
         if has_new_key:
             self.new_keys.append(destination)

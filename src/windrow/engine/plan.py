@@ -26,7 +26,7 @@ from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
 from windrow.state.limits import Limits, State, past_gap, run_limits, why_inverted
 
-_MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _over_gap(ws: Workspace, source: Source, plan: Plan, quarantined: DataFrame 
     limits = plan.limits
     if not limits.is_cut_short:
         return plan
-    after = limits.lower if limits.progress is None else limits.progress + _MICROSECOND
+    after = limits.lower if limits.progress is None else limits.progress + MICROSECOND
     if first_usable_event(ws, source, after, limits.upper, quarantined) is not None:
         return plan
     found = first_usable_event(ws, source, limits.upper, limits.ceiling, quarantined)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from windrow.atomic.source import Source
+from windrow.engine.changed_options import refuse_changed_options
 from windrow.engine.checking import check_this_run
 from windrow.engine.commit import commit, reject
 from windrow.engine.events import readable_source
@@ -22,7 +23,14 @@ from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
 from windrow.engine.model_run import ModelRun, event_columns, write_scratch
 from windrow.engine.options import PLAIN, RunOptions
-from windrow.engine.plan import Plan, caught_up_to, chosen_models, next_plan
+from windrow.engine.plan import (
+    MICROSECOND,
+    Plan,
+    caught_up_to,
+    chosen_models,
+    first_usable_event,
+    next_plan,
+)
 from windrow.engine.privileges import refuse_unwritable
 from windrow.engine.refresh import begin_anew, check_refresh
 from windrow.engine.result import RunResult
@@ -45,6 +53,7 @@ class Decided:
     source: Source
     seen: Seen
     options: RunOptions
+    began: datetime
 
 
 def run(
@@ -63,6 +72,7 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
 
     What a killed run left behind is taken back first; else nothing is written.
     """
+    began = datetime.now(UTC)
     if options.is_refresh:
         check_refresh(ws)
     models = chosen_models(ws, options)
@@ -71,7 +81,9 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     # Tables that are emptied anyway need not be taken back, and must not stand in the way.
     given_up = [ws.table(member) for member in models] if options.full_refresh else []
     seen = settle(ws, listener, given_up=given_up)
-    return Decided(next_plan(ws, seen, source, options, now), source, seen, options)
+    plan = next_plan(ws, seen, source, options, now)
+    refuse_changed_options(ws, seen.last_run, plan, options, listener)
+    return Decided(plan, source, seen, options, began)
 
 
 def carry_out(ws: Workspace, decided: Decided, listener: Listener) -> RunResult:
@@ -80,7 +92,7 @@ def carry_out(ws: Workspace, decided: Decided, listener: Listener) -> RunResult:
     Neither waits for the other, and what becomes of one does not touch the other.
     """
     plan, seen = decided.plan, decided.seen
-    result, seen = _one_run(ws, plan, decided, seen, listener)
+    result, seen = _one_run(ws, plan, decided, seen, listener, began=decided.began)
     if plan.catch_up is None:
         return replace(result, undone=decided.seen.undone)
     catch_up = caught_up_to(plan.catch_up, {**plan.manifest, **result.moved})
@@ -96,22 +108,27 @@ def carry_out(ws: Workspace, decided: Decided, listener: Listener) -> RunResult:
 
 
 def _one_run(
-    ws: Workspace, plan: Plan, decided: Decided, seen: Seen, listener: Listener
+    ws: Workspace,
+    plan: Plan,
+    decided: Decided,
+    seen: Seen,
+    listener: Listener,
+    *,
+    began: datetime | None = None,
 ) -> tuple[RunResult, Seen]:
     """Carry out one plan, with a lease and an id of its own; and what is to be seen after it."""
     if plan.nothing_because:
         listener(Step("plan", "nothing", detail=plan.nothing_because))
         return RunResult(None, plan, Outcome.NOTHING_TO_DO), seen
-    began, run_id = time.monotonic(), new_run_id(plan.now)
-    with held(ws, run_id, intent_of(plan), seen) as lease:
+    run_id = new_run_id(plan.now)
+    with held(ws, run_id, intent_of(plan), seen, began=began) as lease:
         with ws.tables.commits_of(beginning_of(run_id)):
             ws.prepare_manifests()
             if plan.fresh:
                 begin_anew(ws, plan.fresh)
                 listener(Step("refresh", "done", detail=plan.fresh.sentence))
         result = process(ws, plan, decided.source, lease, listener, check=decided.options.check)
-    seconds = time.monotonic() - began
-    return replace(result, seconds=seconds), replace(seen, last_lease=lease)
+    return result, replace(seen, last_lease=lease)
 
 
 def intent_of(plan: Plan) -> Intent:
@@ -137,7 +154,7 @@ def process(
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
     intake = _take_in(ws, plan, source, listener)
-    models = ModelRun(ws, intake, plan.limits, plan.positions, plan.now)
+    models = ModelRun(ws, intake, plan.limits, plan.positions, plan.now, emptied=plan.fresh.empties)
     try:
         outcomes, recorded = run_models(
             models,
@@ -156,12 +173,27 @@ def process(
         plan=plan,
         outcome=Outcome.SUCCEEDED if len(done) == len(outcomes) else Outcome.FAILED,
         models=tuple(outcomes),
-        counts={**intake.counts, **recorded},
+        counts={**intake.counts, **recorded, **_without_row(ws, intake, models)},
         checks=checks,
     )
     if has_failed(checks):
         return reject(ws, result, lease)
-    return commit(ws, result, lease, models, done)
+
+    def is_all() -> bool:
+        limits, quarantined = plan.limits, ws.quarantined_sessions()
+        after = limits.upper + MICROSECOND
+        return first_usable_event(ws, source, after, limits.ceiling, quarantined) is None
+
+    return commit(ws, result, lease, models, done, is_all=is_all)
+
+
+def _without_row(ws: Workspace, intake: Intake, models: ModelRun) -> dict[str, int]:
+    """How many sessions were taken in and have no row: their events are bots', or none counts."""
+    owner = ws.sessions_model
+    written = None if owner is None else models.written.get(owner.name)
+    if written is None:
+        return {}
+    return {"sessions_without_row": max(0, intake.counts["sessions"] - written.rows)}
 
 
 def _take_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> Intake:

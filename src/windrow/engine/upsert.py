@@ -63,12 +63,14 @@ def prepare(
     *,
     layout: Layout = _NO_LAYOUT,
     is_rewritten: bool = False,
+    is_emptied: bool = False,
 ) -> bool:
     """Make sure that the table exists with these columns; true when it has yet to note its key.
 
     Types and the key can change only while the table has no rows, as after a full refresh, or with
     `is_rewritten`: all rows are about to be written anew. Another key is noted for as long as the
-    run counts; the caller notes it for good once the run cannot be undone any more.
+    run counts; the caller notes it for good once the run cannot be undone any more. With
+    `is_emptied`, as a full refresh does, the table gets the layout that is wanted now.
     """
     table = destination.table
     if not tables.exists(table):
@@ -97,6 +99,8 @@ def prepare(
     added = {name: kind for name, kind in columns.items() if name not in stored}
     if added:
         tables.add_columns(table, added)
+    if is_emptied and tables.layout(table) != layout:
+        tables.change_layout(table, layout)
     if note.columns != destination.key:
         tables.note_key(table, destination.key)
     return note.columns != destination.key or not note.is_final

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
-from windrow.errors import ConfigError
+from windrow.models.files import execute
 from windrow.models.model import Model
 from windrow.models.sql_models import load_sql_model
 
@@ -22,16 +21,7 @@ def load_models(folder: Path, project_dir: Path) -> list[Model]:
 
 
 def _models_in(path: Path) -> list[Model]:
-    spec = importlib.util.spec_from_file_location(f"windrow_models_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except ConfigError:
-        raise
-    except Exception as error:
-        raise ConfigError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    module = execute(path, prefix="windrow_models")
     return [
         value
         for value in vars(module).values()

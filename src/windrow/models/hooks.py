@@ -8,7 +8,6 @@ Each gets our answer as `default`, so that it can be wrapped instead of rewritte
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 from pyspark.sql import Column
 
 from windrow.errors import ConfigError, did_you_mean
+from windrow.models.files import execute
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def load_hooks(path: Path, known: Iterable[Hook]) -> Hooks:
         return Hooks()
     hooks = {hook.name: hook for hook in known}
     plain_names = {hook.reference_name: name for name, hook in hooks.items()}
-    module = _import(path)
+    module = execute(path, prefix="windrow_project")
     functions = {
         plain_names.get(name, name): value
         for name, value in vars(module).items()
@@ -119,18 +119,6 @@ def load_hooks(path: Path, known: Iterable[Hook]) -> Hooks:
         _check(path, name, function, hooks)
     tables = {name: hooks[name].table for name in functions}
     return Hooks(functions, {table: name for name, table in tables.items() if table is not None})
-
-
-def _import(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"windrow_project_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ConfigError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
 
 
 def _check(path: Path, name: str, function: Callable[..., Any], known: Mapping[str, Hook]) -> None:

@@ -186,16 +186,15 @@ def rerun(
 
 
 def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
-    began = time.monotonic()
+    began = datetime.now(UTC)
     source = readable_source(ws, plan.models)
     refuse_unwritable(ws, plan.models)
     seen = settle(ws, listener)
-    with held(ws, new_run_id(plan.now), intent_of(plan), seen) as lease:
+    with held(ws, new_run_id(plan.now), intent_of(plan), seen, began=began) as lease:
         result = process(ws, plan, source, lease, listener)
     return replace(
         result,
         is_caught_up=not plan.limits.is_cut_short,
-        seconds=time.monotonic() - began,
         undone=seen.undone,
     )
 

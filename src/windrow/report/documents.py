@@ -9,6 +9,7 @@ from typing import Any
 from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
 from windrow.engine.steps import Step
+from windrow.errors import WindrowError
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, Stored
 from windrow.operations.doctor import Check
@@ -34,9 +35,7 @@ def runs_document(done: Mapping[str, PackageRuns]) -> Document:
             {
                 "package": package,
                 "runs": [run_document(result) for result in it.runs],
-                "error": None
-                if it.error is None
-                else error_document(type(it.error).__name__, str(it.error), it.exit_code)["error"],
+                "error": None if it.error is None else _error(it.error)["error"],
             }
             for package, it in done.items()
         ]
@@ -73,9 +72,20 @@ def check_document(result: CheckResult) -> Document:
     }
 
 
-def plans_document(plans: Iterable[Plan]) -> Document:
-    """What `windrow plan --json` prints."""
-    return {"packages": [_plan(plan) for plan in plans]}
+def plans_document(
+    plans: Iterable[Plan], errors: Mapping[str, WindrowError] | None = None
+) -> Document:
+    """What `windrow plan --json` prints; `errors`: package -> why it has no plan."""
+    return {
+        "packages": [_plan(plan) for plan in plans],
+        "errors": [
+            {"package": package, **_error(error)} for package, error in (errors or {}).items()
+        ],
+    }
+
+
+def _error(error: WindrowError) -> Document:
+    return error_document(type(error).__name__, str(error), error.exit_code)
 
 
 def _plan(plan: Plan) -> Document:

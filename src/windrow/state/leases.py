@@ -99,7 +99,7 @@ class Lease:
         "string", "Id of the run that took the lease last; empty before the first."
     )
     holder: Holder = part_of(Holder)
-    started_at: datetime = stored_as("timestamp", "When the run took the lease, by the wall clock.")
+    started_at: datetime = stored_as("timestamp", "When the run began, by the wall clock.")
     lease_until: datetime = stored_as(
         "timestamp", "When the lease lapses unless the run renews it."
     )
@@ -148,12 +148,19 @@ class Leases:
         return found == {(lease.run_id, self._holder)}
 
     def take(
-        self, package: str, run_id: str, intent: Intent, minutes: float, *, after: Lease | None
+        self,
+        package: str,
+        run_id: str,
+        intent: Intent,
+        minutes: float,
+        *,
+        after: Lease | None,
+        began: datetime | None = None,
     ) -> Lease:
         """Take the lease, unless someone else has since `after`, the last lease that was seen."""
         now = self._wall_clock()
         until = now + timedelta(minutes=minutes)
-        lease = Lease(package, run_id, self._holder, now, until, intent)
+        lease = Lease(package, run_id, self._holder, began or now, until, intent)
         self._replace(after, lease)
         return lease
 

@@ -16,6 +16,8 @@ from windrow.state.records import frame_of_record, prepare_table, records_in, st
 from windrow.tables import TableName, Tables
 from windrow.tables.days import DayRange
 
+_NEWEST = 20
+
 
 class Outcome(StrEnum):
     """How a run ended."""
@@ -152,12 +154,17 @@ class RunRecord:
         "Set by an upkeep that deleted: versions before this moment are gone.",
         default=None,
     )
-    options: dict[str, str] = stored_as(
+    options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",
-        default_factory=dict,
+        default=None,
         read=dict,
     )
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.finished_at - self.started_at).total_seconds()
 
 
 class Runs:
@@ -177,18 +184,20 @@ class Runs:
         rows = self._of(package)
         return [] if rows is None else _newest(rows, count)
 
-    def last_kept(self, package: str) -> RunRecord | None:
-        """The newest run whose rows are in the tables: one that was neither undone nor rejected."""
-        rows = self._of(package)
-        if rows is None:
-            return None
-        kept = [outcome.value for outcome in Outcome if outcome.is_kept]
-        return next(iter(_newest(rows.where(F.col("outcome").isin(*kept)), 1)), None)
-
     def has_ended(self, package: str, run_id: str) -> bool:
         """True when the ledger has the run."""
         rows = self._of(package)
         return rows is not None and not rows.where(F.col("run_id") == run_id).isEmpty()
+
+    def of_last_command(self, package: str) -> list[RunRecord]:
+        """The run, newest first, whose rows were stored last, and the one beside it, if any.
+
+        A command makes two runs where models lag: one of those that do, one of the others.
+        """
+        kept = [record for record in self.last(package, _NEWEST) if record.outcome.is_kept]
+        if len(kept) > 1 and kept[0].clock == kept[1].clock and _are_apart(*kept[:2]):
+            return kept[:2]
+        return kept[:1]
 
     def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
         """What a table was at when a model last succeeded; None when no run says so."""
@@ -210,6 +219,11 @@ class Runs:
         if not self._tables.exists(self.table):
             return None
         return self._tables.read(self.table).where(F.col("package") == package)
+
+
+def _are_apart(newer: RunRecord, older: RunRecord) -> bool:
+    """True when no model took part in both."""
+    return {it.name for it in newer.models}.isdisjoint(it.name for it in older.models)
 
 
 def new_run_id(now: datetime) -> str:
