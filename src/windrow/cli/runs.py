@@ -85,6 +85,6 @@ def plan(
                 raise
             errors[it.package] = error
     call.report(plans_document(plans, errors), plans_text(plans))
-    for name, error in errors.items():
-        call.say_error(f"{name}: {error}")
-    return max((error.exit_code for error in errors.values()), default=0)
+    for name, problem in errors.items():
+        call.say_error(f"{name}: {problem}")
+    return max((problem.exit_code for problem in errors.values()), default=0)
