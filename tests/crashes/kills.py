@@ -37,7 +37,7 @@ from windrow.tables import DeltaTables, IcebergTables, TableName
 
 READS = {
     *("identifier", "folder", "exists", "columns", "read", "frame", "key", "properties"),
-    *("version", "history", "layout", "commits_of", "setting", "shaped"),
+    *("version", "history", "layout", "commits_of", "setting", "writing", "fit_rows"),
     *("statements_to_create", "create_schema"),
 }
 """Methods of tables that change none. Any other is taken for a change, also one made later."""
