@@ -21,8 +21,18 @@ from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages import HOOKS as ALL_HOOKS
-from windrow.packages import PACKAGES, SETTINGS, normalize
+from windrow.packages import PACKAGES, SETTINGS
+from windrow.packages.normalize.event_table import event_table
+from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
+from windrow.packages.normalize.filtered_events import filtered_events
 from windrow.packages.normalize.settings import NormalizeSettings
+from windrow.packages.normalize.tables import (
+    EVENT_COLUMNS,
+    LATEST_COLUMNS,
+    event_tables,
+    users_table,
+)
+from windrow.packages.normalize.users import users
 from windrow.packages.web.settings import ConversionEvent
 from windrow.state.leases import Lease
 from windrow.state.manifest import MANIFEST
@@ -225,33 +235,33 @@ def normalize_tables() -> list[Table]:
     """The kinds of tables that normalize makes: which there are, a project's configuration says."""
     entry = {"event_names": ["<event_name>"], "event_columns": []}
     settings = NormalizeSettings.model_validate({"events": [entry], "users": {"user_columns": []}})
-    (event_table,) = normalize.event_tables(settings)
-    users_table = normalize.users_table(settings)
-    assert users_table is not None
+    (of_events,) = event_tables(settings)
+    of_users = users_table(settings)
+    assert of_users is not None
     own = {"<event column>": column("as stored", "Column of the event, as `event_columns` lists.")}
     fields = {
         "<alias>_<field>": column(
             "as stored", "Field of a self-describing event, or of the first context of a kind."
         )
     }
-    user_id = {users_table.key: column("as stored", "Id of the user, under the alias given.")}
+    user_id = {of_users.key: column("as stored", "Id of the user, under the alias given.")}
     of_user = {
         "<user column>": column("as stored", "Column of the latest event, as `user_columns` lists.")
     }
     kinds = {
         "<prefix>_<event name>_<version>": (
-            normalize.event_table(event_table),
-            {**normalize.EVENT_COLUMNS, **own, **fields},
+            event_table(of_events),
+            {**EVENT_COLUMNS, **own, **fields},
         ),
         "<filtered_events_table_name>": (
-            normalize.filtered_events("filtered", [event_table]),
-            normalize.FILTERED_COLUMNS,
+            filtered_events("filtered", [of_events]),
+            FILTERED_COLUMNS,
         ),
         "<users_table_name>": (
-            normalize.users(users_table),
+            users(of_users),
             {
                 **user_id,
-                **normalize.LATEST_COLUMNS,
+                **LATEST_COLUMNS,
                 **of_user,
                 "<field>": fields["<alias>_<field>"],
             },

@@ -55,9 +55,9 @@ def _models(settings: EcommerceSettings) -> Sequence[Model]:
 
 
 ECOMMERCE = Package(
-    name="ecommerce",
-    settings=EcommerceSettings,
-    models=_models,
+    "ecommerce",
+    EcommerceSettings,
+    _models,
     foundation=foundation,
     sessions="sessions",
     options_of_columns={

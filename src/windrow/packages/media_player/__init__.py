@@ -48,9 +48,9 @@ def _models(settings: MediaPlayerSettings) -> Sequence[Model]:
 
 
 MEDIA_PLAYER = Package(
-    name="media_player",
-    settings=MediaPlayerSettings,
-    models=_models,
+    "media_player",
+    MediaPlayerSettings,
+    _models,
     hooks=(FILTER_BOTS,),
     options_of_columns={
         YOUTUBE.name: "enable_youtube",

@@ -56,9 +56,9 @@ def _foundation(settings: MobileSettings) -> Foundation:
 
 
 MOBILE = Package(
-    name="mobile",
-    settings=MobileSettings,
-    models=_models,
+    "mobile",
+    MobileSettings,
+    _models,
     hooks=HOOKS,
     foundation=_foundation,
     sessions="sessions",

@@ -12,30 +12,13 @@ from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
 from windrow.packages.normalize.event_table import event_table
-from windrow.packages.normalize.filtered_events import COLUMNS as FILTERED_COLUMNS
 from windrow.packages.normalize.filtered_events import filtered_events
 from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.stored_columns import reshape
-from windrow.packages.normalize.tables import (
-    EVENT_COLUMNS,
-    LATEST_COLUMNS,
-    check_columns,
-    event_tables,
-    users_table,
-)
+from windrow.packages.normalize.tables import check_columns, event_tables, users_table
 from windrow.packages.normalize.users import users
 
-__all__ = [
-    "EVENT_COLUMNS",
-    "FILTERED_COLUMNS",
-    "LATEST_COLUMNS",
-    "NORMALIZE",
-    "event_table",
-    "event_tables",
-    "filtered_events",
-    "users",
-    "users_table",
-]
+__all__ = ["NORMALIZE"]
 
 
 def _models(settings: NormalizeSettings) -> Sequence[Model]:
@@ -57,9 +40,5 @@ def _foundation(settings: NormalizeSettings) -> Foundation:
 
 
 NORMALIZE = Package(
-    name="normalize",
-    settings=NormalizeSettings,
-    models=_models,
-    foundation=_foundation,
-    has_prefixed_tables=False,
+    "normalize", NormalizeSettings, _models, foundation=_foundation, has_prefixed_tables=False
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -79,20 +80,11 @@ def event_tables(settings: NormalizeSettings) -> list[NormalizedTable]:
 
 
 def _event_table(name: str, entry: EventTable, settings: NormalizeSettings) -> NormalizedTable:
-    events = payloads(
-        entry.self_describing_event_schemas,
-        entry.self_describing_event_aliases,
-        is_context=False,
-        fields=settings.fields,
-        compat=settings.compat,
+    made = partial(payloads, fields=settings.fields, compat=settings.compat)
+    events = made(
+        entry.self_describing_event_schemas, entry.self_describing_event_aliases, is_context=False
     )
-    contexts = payloads(
-        entry.context_schemas,
-        entry.context_aliases,
-        is_context=True,
-        fields=settings.fields,
-        compat=settings.compat,
-    )
+    contexts = made(entry.context_schemas, entry.context_aliases, is_context=True)
     fixed = {"event_id", "collector_tstamp"}
     columns = tuple(sorted(set(entry.event_columns) - fixed))
     return NormalizedTable(name, tuple(entry.event_names), columns, (*events, *contexts))

@@ -47,16 +47,14 @@ def _models(settings: WebSettings) -> Sequence[Model]:
     ]
 
 
-def _foundation(settings: WebSettings) -> Foundation:
-    return Foundation(reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()})
-
-
 WEB = Package(
-    name="web",
-    settings=WebSettings,
-    models=_models,
+    "web",
+    WebSettings,
+    _models,
     hooks=HOOKS,
-    foundation=_foundation,
+    foundation=lambda settings: Foundation(
+        reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()}
+    ),
     sessions="sessions",
     own_sessions_table=lambda settings: settings.sessions_table,
     reference_lists=lambda settings: settings.reference,
