@@ -115,7 +115,8 @@ class Storage:
     """Of a stored row and a new one with the same key: the new one, or the one whose date column is
     earlier or later; the new one if they are equal. `compat` always takes the new one."""
     amend: Model | None = None
-    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    """A model of kind `this_run`: its rows update, by key, some columns of stored rows that are not
+    of this run's sessions."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     is_scratch: bool = False
@@ -186,7 +187,7 @@ class Model:
 
     @property
     def amend(self) -> Model | None:
-        """Makes columns of stored rows that other sessions' rows get from this run."""
+        """The model whose rows update columns of stored rows of other sessions."""
         return self.storage.amend
 
     @property
