@@ -353,11 +353,16 @@ def _impossible_upsert(member: Model) -> str | None:
 
 
 def _impossible_columns(member: Model) -> str | None:
-    """Key, date and replaced column must be among columns that are known already."""
+    """Key, date or its day, and replaced column must be among columns that are known already."""
     if member.columns is None or callable(member.columns):
         return None
     known = {name.lower() for name in member.columns}
-    wanted = {"key": member.key, "date": (member.date,), "replaces": (member.replaces,)}
+    has_day = f"{member.date}_date".lower() in known
+    wanted = {
+        "key": member.key,
+        "date": () if has_day else (member.date,),
+        "replaces": (member.replaces,),
+    }
     for parameter, names in wanted.items():
         for name in names:
             if name is not None and name.lower() not in known:
