@@ -108,6 +108,11 @@ def test_names_of_columns_may_differ_in_case():
     assert model(key="ID", columns={"id": "string"})(lambda events: events).key == ("ID",)
 
 
+def test_the_day_may_stand_for_the_date():
+    columns = {"id": "string", "seen_date": "date"}
+    assert model(key="id", date="seen", columns=columns)(lambda events: events).date == "seen"
+
+
 def test_a_single_tag_is_one_tag():
     assert model(key="id", tags="daily")(lambda events: events).tags == ("daily",)
 

@@ -115,7 +115,8 @@ class Storage:
     """Of a stored row and a new one with the same key: the new one, or the one whose date column is
     earlier or later; the new one if they are equal. `compat` always takes the new one."""
     amend: Model | None = None
-    """Makes columns of stored rows that other sessions' rows get from this run, by key."""
+    """A model of kind `this_run`: its rows update, by key, some columns of stored rows that are not
+    of this run's sessions."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
     is_scratch: bool = False
@@ -186,7 +187,7 @@ class Model:
 
     @property
     def amend(self) -> Model | None:
-        """Makes columns of stored rows that other sessions' rows get from this run."""
+        """The model whose rows update columns of stored rows of other sessions."""
         return self.storage.amend
 
     @property
@@ -352,11 +353,16 @@ def _impossible_upsert(member: Model) -> str | None:
 
 
 def _impossible_columns(member: Model) -> str | None:
-    """Key, date and replaced column must be among columns that are known already."""
+    """Key, date or its day, and replaced column must be among columns that are known already."""
     if member.columns is None or callable(member.columns):
         return None
     known = {name.lower() for name in member.columns}
-    wanted = {"key": member.key, "date": (member.date,), "replaces": (member.replaces,)}
+    has_day = f"{member.date}_date".lower() in known
+    wanted = {
+        "key": member.key,
+        "date": () if has_day else (member.date,),
+        "replaces": (member.replaces,),
+    }
     for parameter, names in wanted.items():
         for name in names:
             if name is not None and name.lower() not in known:
