@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from windrow import Project
 from windrow.columns.rules import rule_of
-from windrow.models.foundation import Base
+from windrow.models.foundation import Foundation
 from windrow.state.manifest import MANIFEST
 
 from .conftest import Outcome, Windrow
@@ -91,8 +91,8 @@ def test_the_tables_of_a_run_have_their_rules_as_comments(
     declared = {ws.table(m): m.columns_for(ws.settings) for m in ws.models if m.prefix}
     declared |= {
         ws.manifest: MANIFEST,
-        ws.lifecycle: Base().lifecycle,
-        ws.quarantine: Base().quarantine,
+        ws.lifecycle: Foundation().lifecycle,
+        ws.quarantine: Foundation().quarantine,
     }
     for table, columns in declared.items():
         assert columns
