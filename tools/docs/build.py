@@ -47,7 +47,7 @@ CONFIGURATION = """# Configuration
 `windrow.yml` is found by walking up from the current folder, or given with `--project-dir`.
 Unknown keys are errors that name the key, its path and the nearest known one. `${VAR}` and
 `${VAR:-default}` are taken from the environment. `windrow init` writes a commented file, and a JSON
-Schema for your editor.
+Schema for your editor. A key stands once. Times and dates are from 1900-01-01 to 2999-12-31.
 
 Options may be written with the prefix `snowplow__` of the SQL packages. What each of theirs is
 here: [coming from the SQL packages](coming-from-sql-packages.md#options).
@@ -68,6 +68,16 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `events.path` or `events.table` | where the events are |
 | `events.format`, `events.options` | how to read them |
 | `events.read_once` | `true`: packages of one command read what they all need once |
+
+## Secrets
+
+Take them from the environment: `spark.hadoop.fs.s3a.secret.key: ${S3_SECRET}`. What stands under a
+key, or comes from a variable, whose name has one of these in it is shown as `***` wherever windrow
+prints or logs it: password, passwd, passphrase, pwd, secret, token, key, credential, authorization,
+bearer, or sas or sig as a word. So are logins in addresses (`https://name:password@host`). Spark's
+settings are handed to it in a file that only you can read and that is gone once Spark has started;
+none is on a command line, where every user of the machine could see it. (Java's own options,
+`spark.driver.extraJavaOptions`, are: Java takes them no other way.)
 """
 
 WITHOUT_EFFECT = """## Options without effect
