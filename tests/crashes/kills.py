@@ -36,7 +36,7 @@ from windrow.cli import main as windrow
 from windrow.tables import DeltaTables, IcebergTables, TableName
 
 READS = {
-    *("identifier", "folder", "exists", "columns", "read", "frame", "key", "properties"),
+    *("identifier", "folder", "exists", "columns", "read", "frame", "note", "properties"),
     *("version", "history", "layout", "commits_of", "setting", "writing", "fit_rows"),
     *("statements_to_create", "create_schema"),
 }

@@ -201,7 +201,7 @@ def state_of(site: Site) -> dict[str, Any]:
         **contents(site),
         "manifest": rows(site.table("manifest")),
         **{f"columns of {name}": site.table(name).dtypes for name in tables},
-        **{f"key of {name}": ws.tables.key(table).columns for name, table in tables.items()},
+        **{f"key of {name}": ws.tables.note(table).key for name, table in tables.items()},
     }
 
 

@@ -161,7 +161,7 @@ def test_types_and_key_change_in_an_emptied_table_and_back(
     assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
     assert undo(filled, "r", [TABLE.table]) == []
     assert filled.columns(TABLE.table) == COLUMNS
-    assert filled.key(TABLE.table).columns == TABLE.key
+    assert filled.note(TABLE.table).key == TABLE.key
     assert stored(filled) == rows
     upsert(filled, TABLE, things(spark, (1, "2021-01-02")))
     assert stored(filled)[0] == (1, "2021-01-02")

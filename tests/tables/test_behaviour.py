@@ -51,9 +51,9 @@ def test_create_makes_an_empty_table_with_columns_and_comments(
 def test_a_table_knows_its_key(tables: Tables) -> None:
     # Spark hides what it takes for an address or a secret.
     tables.create(ORDERS, {"page_url": "string", "token": "string"}, key=["page_url"])
-    assert tables.key(ORDERS).columns == ("page_url",)
+    assert tables.note(ORDERS).key == ("page_url",)
     tables.set_key(ORDERS, ["page_url", "token"])
-    assert tables.key(ORDERS).columns == ("page_url", "token")
+    assert tables.note(ORDERS).key == ("page_url", "token")
 
 
 def test_added_columns_have_comments_too(spark: SparkSession, filled: Tables) -> None:

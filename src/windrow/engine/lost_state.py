@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from windrow.atomic.source import Source
 from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError
 from windrow.models.model import Model
+
+_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def refuse_lost_state(
@@ -26,6 +29,24 @@ def refuse_lost_state(
             "if it was renamed, or begin anew with --full-refresh."
         )
     _refuse_vanished(ws, [m for m in models if m.kind == "incremental" and m.full_name in known])
+
+
+def refuse_ahead_of_source(
+    ws: Workspace, source: Source, tracked: Sequence[str], positions: Mapping[str, datetime]
+) -> None:
+    """Stop where the newest event that was consumed is not among the events any more."""
+    known = {name: positions[name] for name in tracked if name in positions}
+    if not known:
+        return
+    model, furthest = max(known.items(), key=lambda pair: pair[1])
+    if source.rows_between(furthest, _FAR_OFF).isEmpty():
+        raise RefusedError(
+            f"{ws.manifest} says that '{model}' has consumed events until "
+            f"{furthest:%Y-%m-%d %H:%M:%S}, but there is no event as new as that: events were "
+            "removed, events.path or events.table means others now, or the manifest was edited. "
+            "Mend that; if the events are right, take the models out of the manifest with "
+            "models_to_remove, or begin anew with --full-refresh."
+        )
 
 
 def _refuse_future(ws: Workspace, known: Mapping[str, datetime], now: datetime) -> None:

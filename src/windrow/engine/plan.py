@@ -15,7 +15,7 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.engine.holding import Seen
 from windrow.engine.intake.session_events import scan
-from windrow.engine.lost_state import refuse_lost_state
+from windrow.engine.lost_state import refuse_ahead_of_source, refuse_lost_state
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
 from windrow.engine.workspace import Workspace
@@ -79,6 +79,8 @@ def next_plan(
     positions = fresh.left_of(seen.positions)
     live, lagging = (models, []) if options.is_refresh else split_lagging(ws, models, positions)
     refuse_lost_state(ws, live + lagging, positions, now)
+    tracked = [name for member in models for name in member.tracked_names]
+    refuse_ahead_of_source(ws, source, tracked, positions)
     plan = replace(_plan(ws, source, live, positions, now, fresh.is_whole), fresh=fresh)
     if not lagging:
         return plan

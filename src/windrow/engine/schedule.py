@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from windrow.engine.model_run import ModelRun
 from windrow.engine.steps import Listener, Step
-from windrow.errors import SourceError, in_one_line
+from windrow.errors import LockedError, RefusedError, SourceError, in_one_line
 from windrow.models.model import Model
 from windrow.state.runs import ModelFate, ModelOutcome
 from windrow.state.undo import undo
@@ -83,8 +83,8 @@ def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
     try:
         with unreadable_files():
             rows = models.run(member)
-    except SourceError:
-        # The events are broken, not the model: the run stops.
+    except (SourceError, RefusedError, LockedError):
+        # Not the model is to blame: the events, a table's state, a lost lease. The run stops.
         raise
     except Exception as error:
         seconds = time.monotonic() - began

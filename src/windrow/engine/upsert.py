@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.errors import RefusedError, TableError
-from windrow.tables import DELETED, Columns, Layout, TableName, Tables
+from windrow.tables import DELETED, Columns, Layout, TableName, TableNote, Tables
 from windrow.tables.days import DayRange, at_times, day_ranges, on_days
 from windrow.tables.frames import materialized
 
@@ -84,8 +84,9 @@ def prepare(
         return False
     stored = tables.columns(table)
     other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
-    note = tables.key(table)
-    is_other = bool(other_types) or _is_other_key(note.columns, destination)
+    note = tables.note(table)
+    _refuse_dropped(table, note, stored)
+    is_other = bool(other_types) or _is_other_key(note.key, destination)
     if is_other and not is_rewritten and not tables.read(table).isEmpty():
         for name, wanted in other_types.items():
             raise TableError(
@@ -93,17 +94,29 @@ def prepare(
                 f"{wanted}. A column's type cannot change in place: rebuild the table with "
                 "--full-refresh."
             )
-        raise TableError(_why_other_key(note.columns, destination))
+        raise TableError(_why_other_key(note.key, destination))
     if other_types:
         tables.retype(table, other_types)
     added = {name: kind for name, kind in columns.items() if name not in stored}
     if added:
         tables.add_columns(table, added)
+    if destination.key and not note.columns >= {*columns}:
+        tables.note_columns(table, {*note.columns, *columns})
     if is_emptied and tables.layout(table) != layout:
         tables.change_layout(table, layout)
-    if note.columns != destination.key:
+    if note.key != destination.key:
         tables.note_key(table, destination.key)
-    return note.columns != destination.key or not note.is_final
+    return note.key != destination.key or not note.is_final
+
+
+def _refuse_dropped(table: TableName, note: TableNote, stored: Columns) -> None:
+    """Stop at a column that is gone: made anew, it would be empty in every row stored before."""
+    if dropped := sorted(note.columns - {*stored}):
+        raise RefusedError(
+            f"{table} has no column '{dropped[0]}' any more: something else has dropped it. Its "
+            "values of rows that are not processed again would be lost in silence. Restore the "
+            f"table, or rebuild it with `--full-refresh --select {table.name}`."
+        )
 
 
 def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> None:
@@ -111,7 +124,7 @@ def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> No
     for destination in destinations:
         table = destination.table
         if destination.key and tables.exists(table):
-            key = tables.key(table).columns
+            key = tables.note(table).key
             if _is_other_key(key, destination):
                 raise RefusedError(_why_other_key(key, destination))
 

@@ -16,9 +16,9 @@ from windrow.tables.seam import (
     ConflictError,
     Expiry,
     GoneVersionError,
-    KeyNote,
     Layout,
     TableName,
+    TableNote,
     Tables,
 )
 
@@ -32,9 +32,9 @@ __all__ = [
     "Expiry",
     "GoneVersionError",
     "IcebergTables",
-    "KeyNote",
     "Layout",
     "TableName",
+    "TableNote",
     "Tables",
     "layout_of",
     "open_tables",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -86,13 +86,15 @@ class Expiry:
 
 
 @dataclass(frozen=True)
-class KeyNote:
-    """The columns that tell a table's rows apart, as the table was told."""
+class TableNote:
+    """What a table was told of itself."""
 
-    columns: tuple[str, ...] = ()
-    """Empty when it was not told."""
+    key: tuple[str, ...] = ()
+    """The columns that tell its rows apart; empty when it was not told."""
     is_final: bool = True
-    """False: a run noted it that could still be undone then."""
+    """False: a run noted the key that could still be undone then."""
+    columns: frozenset[str] = frozenset()
+    """The columns that we made; empty when it was not told."""
 
 
 class Tables(Protocol):
@@ -137,8 +139,12 @@ class Tables(Protocol):
         """Create an empty table unless it exists; the columns' rules become their comments."""
         ...
 
-    def key(self, table: TableName) -> KeyNote:
-        """The columns that tell the rows apart which the table has now."""
+    def note(self, table: TableName) -> TableNote:
+        """What the table was told of itself."""
+        ...
+
+    def note_columns(self, table: TableName, columns: Iterable[str]) -> None:
+        """Note which columns we made, so that it shows if someone drops one."""
         ...
 
     def note_key(self, table: TableName, key: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,9 +24,9 @@ from windrow.tables.seam import (
     Commit,
     Compaction,
     Expiry,
-    KeyNote,
     Layout,
     TableName,
+    TableNote,
 )
 
 KEY = "windrow.key"
@@ -34,8 +34,10 @@ KEY = "windrow.key"
 
 Spark hides properties that look like secrets or addresses, such as a column called page_url.
 """
+COLUMNS = "windrow.columns"
+"""The same for the columns that we made."""
 NEW_KEY = "windrow.new-key"
-"""The same for a run that may be undone, whose id stands behind an @.
+"""The key for as long as a run counts that may be undone, whose id stands behind an @.
 
 Not every format takes properties back with the rows: it counts while a commit of the run does.
 """
@@ -129,7 +131,7 @@ class SqlTables(ABC):
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
-        properties = {KEY: _encode(key)} if key else {}
+        properties = {KEY: _encode(key), COLUMNS: _encode(list(columns))} if key else {}
         try:
             with self.writing(table, "create"):
                 self.create_schema(table.schema)
@@ -150,16 +152,20 @@ class SqlTables(ABC):
     def create_schema(self, schema: str) -> None:
         """Create the schema unless it exists."""
 
-    def key(self, table: TableName) -> KeyNote:
+    def note(self, table: TableName) -> TableNote:
         properties = self.properties(table)
+        columns = frozenset(_decode(properties.get(COLUMNS, "")))
         key, _, run_id = properties.get(NEW_KEY, "").partition("@")
         if run_id and any(commit.run_id == run_id for commit in self.history(table)):
-            return KeyNote(_decode(key), is_final=False)
-        return KeyNote(_decode(properties.get(KEY, "")))
+            return TableNote(_decode(key), is_final=False, columns=columns)
+        return TableNote(_decode(properties.get(KEY, "")), columns=columns)
+
+    def note_columns(self, table: TableName, columns: Iterable[str]) -> None:
+        self.set_properties(table, {COLUMNS: _encode(list(columns))})
 
     def note_key(self, table: TableName, key: Sequence[str]) -> None:
         run_id = self.spark.conf.get(self.run_id_setting, "")
-        before = _encode(self.key(table).columns)
+        before = _encode(self.note(table).key)
         self.set_properties(table, {KEY: before, NEW_KEY: f"{_encode(key)}@{run_id}"})
 
     def set_key(self, table: TableName, key: Sequence[str]) -> None:
