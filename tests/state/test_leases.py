@@ -47,7 +47,7 @@ def test_a_fence_closes_when_the_lease_lapses_and_says_why_it_was_not_renewed():
     fence._renew(fail)
     fence()
     clock[0] += timedelta(minutes=1)
-    with pytest.raises(LockedError, match="is lost. Renewing it failed: the disk is full"):
+    with pytest.raises(LockedError, match=r"is lost\. Renewing it failed: the disk is full"):
         fence()
     fence._renew(lambda: clock[0] + timedelta(minutes=1))
     fence()

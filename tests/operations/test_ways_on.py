@@ -1,0 +1,69 @@
+"""There is always a way on: after a foreign change, a table that was made anew, a dead holder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from crashes.kills import Moment, plug_pulled
+from website import ONLY_PAGE_VIEWS, Site, event
+from windrow import RefusedError, TableError, UsageError
+
+
+def half_done(spark: SparkSession, folder: Path) -> Site:
+    """A site whose second run was killed, after which something else added a page view."""
+    site = Site(spark, folder, format="delta", **ONLY_PAGE_VIEWS)
+    site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1"))
+    site.run("2024-01-02 00:00")
+    site.arrive(event("e2", "s2", "2024-01-02 10:00", page="p2"))
+    with plug_pulled(Moment(1, is_after=True, table="page_views")):
+        site.run("2024-01-03 00:00")
+    ws = site.workspace
+    table = ws.table(ws.model("page_views"))
+    stored = ws.tables.read(table).where("page_view_id = 'p1'")
+    ws.tables.append(table, stored.replace({"p1": "foreign"}, subset=["page_view_id"]))
+    return site
+
+
+def pages(site: Site) -> list[str]:
+    return [row[0] for row in site.rows("page_views", "page_view_id")]
+
+
+def test_a_run_that_cannot_be_undone_leaves_two_ways_on(spark: SparkSession, tmp_path: Path):
+    site = half_done(spark, tmp_path / "one")
+    with pytest.raises(TableError, match="windrow unlock --abandon snowplow_web_page_views"):
+        site.run("2024-01-03 00:00")
+    with pytest.raises(UsageError, match=r"no table 'page_viws'\. Did you mean 'page_views'"):
+        site.project().unlock("web", abandon=["page_viws"])
+    told: list[str] = []
+    project = site.project()
+    ended = project.unlock(
+        "web", abandon=["page_views"], listener=lambda step: told.append(step.detail)
+    )
+    assert ended is not None
+    assert "--full-refresh --select snowplow_web_page_views" in told[-1]
+    site.run("2024-01-03 00:00")
+    assert pages(site) == ["foreign", "p1", "p2"]
+
+    site = half_done(spark, tmp_path / "two")
+    site.run("2024-01-03 00:00", select="page_views", full_refresh=True)
+    assert pages(site) == ["p1", "p2"]
+
+
+def test_a_rollback_past_a_table_that_was_made_anew_is_refused_before_anything_changes(
+    spark: SparkSession, tmp_path: Path
+):
+    site = Site(spark, tmp_path, format="iceberg", **ONLY_PAGE_VIEWS)
+    site.arrive(*(event(f"e{d}", f"s{d}", f"2024-01-0{d} 10:00", page=f"p{d}") for d in (1, 2)))
+    site.run("2024-01-02 00:00")
+    second = site.run("2024-01-03 00:00")
+    ws = site.workspace
+    ws.tables.drop(ws.table(ws.model("page_views")))
+    site.run("2024-01-03 00:00", select="page_views", full_refresh=True)
+    lives = site.rows("lifecycle", "session_id")
+    with pytest.raises(RefusedError, match="dropped and made anew"):
+        site.project().rollback("web", str(second.run_id))
+    assert site.rows("lifecycle", "session_id") == lives
+    assert site.run("2024-01-03 00:00").outcome == "succeeded"
