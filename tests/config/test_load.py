@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from project_files import MINIMAL, Loaded, Problems, Web, with_web
 from windrow.config import (
     EventsSource,
     InvalidConfigError,
@@ -17,8 +18,6 @@ from windrow.config import (
 from windrow.errors import ConfigError
 from windrow.packages import SETTINGS
 from windrow.packages.web.settings import WebSettings
-
-from .conftest import MINIMAL, Loaded, Problems, Web, with_web
 
 TWO_TARGETS = """
 name: shop

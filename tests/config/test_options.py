@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from project_files import Problems, Web, with_web
 from windrow.config import EventsSource, PackageSettings
 from windrow.config.options import NOT_IN_FINGERPRINT
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.web.settings import ConversionEvent, WebSettings
-
-from .conftest import Problems, Web, with_web
 
 BASE_DEFAULTS = {
     "start_date": date(2020, 1, 1),

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
+from project_files import MINIMAL, Loaded, Problems, with_web
 from windrow import config
 from windrow.config import json_schema
 from windrow.packages import SETTINGS
 
-from .conftest import MINIMAL, Loaded, Problems, with_web
 from .test_load import SAMPLE
 
 SCHEMA = json_schema(SETTINGS)

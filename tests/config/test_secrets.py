@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from project_files import Loaded, with_web
 from windrow.config import InvalidConfigError, load
 from windrow.config.secrets import looks_secret, redacted, without_secrets
 from windrow.errors import ConfigError
 from windrow.packages import SETTINGS
-
-from .conftest import Loaded, with_web
 
 SECRET = "hunter2"
 

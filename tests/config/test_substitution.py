@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from project_files import Loaded, Problems, Web, with_web
 from windrow.config.substitution import substitute
-
-from .conftest import Loaded, Problems, Web, with_web
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from project_files import MINIMAL, Loaded, Problems
 from windrow.config import Config
 from windrow.errors import ConfigError
 from windrow.packages.normalize.iglu import SchemaUri, property_type
-
-from .conftest import MINIMAL, Loaded, Problems
 
 CLICK = "iglu:com.snowplowanalytics.snowplow/link_click/jsonschema/1-0-1"
 DEEP = "iglu:com.snowplowanalytics.mobile/deep_link/jsonschema/1-0-0"

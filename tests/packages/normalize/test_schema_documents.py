@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from project_files import Loaded
 from windrow.errors import ConfigError
 from windrow.packages.normalize.settings import NormalizeSettings
 
-from .conftest import Loaded
-from .test_normalize import with_normalize
+from .test_settings import with_normalize
 
 URI = "iglu:com.acme/thing/jsonschema/1-0-0"
 PATH = "com.acme/thing/jsonschema/1-0-0"

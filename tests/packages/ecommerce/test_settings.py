@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from project_files import MINIMAL, Problems
 from windrow.config import PackageSettings, Passthrough
 from windrow.packages.ecommerce.settings import EcommerceSettings
-
-from .conftest import MINIMAL, Problems
 
 DEFAULTS = {
     "ecommerce_event_names": ("snowplow_ecommerce_action",),
