@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from windrow.cli.values import join, parse_now, parse_vars
+from windrow.cli.values import joined, parsed_now, parsed_vars
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ from windrow.cli.values import join, parse_now, parse_vars
     ],
 )
 def test_a_clock_without_a_zone_is_utc(text: str, hour: int) -> None:
-    assert parse_now(text) == datetime(2024, 3, 5, hour, tzinfo=UTC)
+    assert parsed_now(text) == datetime(2024, 3, 5, hour, tzinfo=UTC)
 
 
 def test_without_a_clock_it_is_now() -> None:
-    assert parse_now(None).tzinfo is UTC
+    assert parsed_now(None).tzinfo is UTC
 
 
 def test_json_with_tabs_is_read() -> None:
-    assert parse_vars('{"web":\t{"start_date": "2024-01-01"}}') == {
+    assert parsed_vars('{"web":\t{"start_date": "2024-01-01"}}') == {
         "web": {"start_date": "2024-01-01"}
     }
 
 
 def test_no_selection_is_none() -> None:
-    assert (join(None), join([]), join(["a", "+b"])) == (None, None, "a +b")
+    assert (joined(None), joined([]), joined(["a", "+b"])) == (None, None, "a +b")

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from windrow.cli.log_file import LogFile
 from windrow.cli.signals import Terminated, terminable
-from windrow.cli.values import join, parse_vars
+from windrow.cli.values import joined, parsed_vars
 from windrow.config import find_project
 from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
@@ -134,7 +134,7 @@ class ProjectCall(Call):
         return Project.load(
             self.project_dir or ".",
             target=self.target,
-            vars=parse_vars(self.vars),
+            vars=parsed_vars(self.vars),
             spark=self.spark,
             announce=self.announce,
         )
@@ -157,9 +157,9 @@ class ProjectCall(Call):
     ) -> list[Choice]:
         """The packages that the call means with its selection, before Spark takes its time."""
         packages = self.packages(project, package)
-        return project.choices(packages, join(select), join(exclude))
+        return project.choices(packages, joined(select), joined(exclude))
 
-    def choose(
+    def chosen(
         self, package: str | None, select: list[str] | None, exclude: list[str] | None = None
     ) -> tuple[Project, list[Choice]]:
         """The project, with its Spark started, and the choices that the call means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.cli.call import ProjectCall
 from windrow.cli.options import Exclude, Now, Package, Select
-from windrow.cli.values import parse_now
+from windrow.cli.values import parsed_now
 from windrow.engine.steps import Step
 from windrow.models.selection import select as selected
 from windrow.operations import doctor as examination
@@ -17,7 +17,7 @@ def check(
     call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
 ) -> int:
     """Check the rows that the last run wrote: keys, nulls, values. Writes nothing."""
-    project, choices = call.choose(package, select, exclude)
+    project, choices = call.chosen(package, select, exclude)
     call.progress(Step("checks", "started", detail="Looking at the rows of the last run"))
     reports = [project.test(it.package, select=it.select, exclude=it.exclude) for it in choices]
     call.report(reports_document(reports), reports_text(reports))
@@ -26,7 +26,7 @@ def check(
 
 def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
     """Say where each package stands: state, next window, manifest, quarantine, last runs."""
-    clock = parse_now(now)
+    clock = parsed_now(now)
     project = call.project()
     packages = call.packages(project, package)
     call.start_spark(project)

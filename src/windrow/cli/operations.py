@@ -9,7 +9,7 @@ import typer
 
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import DryRun, Now, Package, Select
-from windrow.cli.values import parse_now, parse_time
+from windrow.cli.values import parsed_now, parsed_time
 from windrow.engine.run import RunResult
 from windrow.errors import UsageError
 from windrow.operations.rerun import RerunPlan
@@ -50,9 +50,9 @@ def rerun(
     dry_run: DryRun = False,
 ) -> int:
     """Process a past window again: the models, all that reads them, whole sessions."""
-    clock, begin = parse_now(now), parse_time("--from", first)
-    end = None if last is None else parse_time("--to", last)
-    project, choices = call.choose(package, select)
+    clock, begin = parsed_now(now), parsed_time("--from", first)
+    end = None if last is None else parsed_time("--to", last)
+    project, choices = call.chosen(package, select)
     plans: list[RerunPlan] = []
     results: dict[str, Sequence[RunResult]] = {}
     for choice in choices:
@@ -129,7 +129,7 @@ def maintain(
     """Lay tables out as configured, compact them, and expire what is older than the retention."""
     if delete and dry_run:
         raise UsageError("--delete and --dry-run ask for opposite things. Use one of them.")
-    project, choices = call.choose(package, select)
+    project, choices = call.chosen(package, select)
     upkeeps = []
     for choice in choices:
         call.progress.begin(choice.package, title(choice.package, project.target.name))

@@ -8,7 +8,7 @@ import typer
 
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
-from windrow.cli.values import parse_now
+from windrow.cli.values import parsed_now
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
 
@@ -36,8 +36,8 @@ def run(
     ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
-    clock = parse_now(now)
-    project, choices = call.choose(package, select, exclude)
+    clock = parsed_now(now)
+    project, choices = call.chosen(package, select, exclude)
     done = project.run_all(
         choices,
         now=clock,
@@ -63,8 +63,8 @@ def plan(
     now: Now = None,
 ) -> int:
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
-    clock = parse_now(now)
-    project, choices = call.choose(package, select, exclude)
+    clock = parsed_now(now)
+    project, choices = call.chosen(package, select, exclude)
     plans = [
         project.plan(it.package, now=clock, select=it.select, exclude=it.exclude) for it in choices
     ]
