@@ -205,7 +205,7 @@ def as_command(
 
     def command(**values: Any) -> None:
         call = kind(**{it.name: values.pop(it.name) for it in options}, spark=spark)
-        exit_code = _carried_out(call, lambda: function(call, **values))
+        exit_code = _carry_out(call, lambda: function(call, **values))
         if exit_code:
             raise typer.Exit(exit_code)
 
@@ -216,7 +216,7 @@ def as_command(
     return command
 
 
-def _carried_out(call: Call, work: Callable[[], int]) -> int:
+def _carry_out(call: Call, work: Callable[[], int]) -> int:
     """The exit code of the work, whatever happens to it."""
     try:
         with terminable(), LogFile(call.log_dir()) as log, call.progress, unreadable_files():
@@ -235,7 +235,7 @@ def _carried_out(call: Call, work: Callable[[], int]) -> int:
         return call.complain(type(error).__name__, str(error), error.exit_code)
     except Exception as error:
         _show_traceback(call, error)
-        log_file = _logged(call.log_dir(), error)
+        log_file = _log_error(call.log_dir(), error)
         message = f"{in_one_line(error)}\nThis was not expected. Traceback: {log_file}"
         return call.complain(type(error).__name__, message, 1)
 
@@ -245,7 +245,7 @@ def _show_traceback(call: Call, error: Exception) -> None:
         call.errors.print(Text("".join(traceback.format_exception(error))), soft_wrap=True)
 
 
-def _logged(folder: Path, error: Exception) -> Path:
+def _log_error(folder: Path, error: Exception) -> Path:
     text = "".join(traceback.format_exception(error))
     name = f"error-{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
     with suppress(OSError):

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
-from windrow.spark.jvm import raising
+from windrow.spark.jvm import interrupt
 
 
 class Terminated(KeyboardInterrupt):
@@ -23,10 +24,10 @@ def terminable() -> Iterator[None]:
         yield
         return
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def handle(_signal: int, _frame: FrameType | None) -> NoReturn:
         # Once is enough: a second one must not stop the way back.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raising(Terminated)(number, frame)
+        interrupt(Terminated)
 
     before = signal.signal(signal.SIGTERM, handle)
     try:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any, NoReturn
 
 from pyspark import SparkConf, SparkContext
@@ -51,26 +50,17 @@ def start_context(
     # PySpark's own handler speaks to the JVM over the connection that the interrupted call is
     # using; that fails, and the caller gets an error that looks like a failed query.
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, raising(KeyboardInterrupt))
+        signal.signal(signal.SIGINT, lambda *_: interrupt(KeyboardInterrupt))
 
 
-def raising(interrupt: type[KeyboardInterrupt]) -> Callable[[int, FrameType | None], NoReturn]:
-    """A handler of signals that cancels what Spark is doing and raises the interrupt."""
-
-    def handle(_signal: int, _frame: FrameType | None) -> NoReturn:
-        _cancel_jobs()
-        raise interrupt
-
-    return handle
-
-
-def _cancel_jobs() -> None:
-    """Cancel all jobs of this process's Spark, over a connection of their own."""
+def interrupt(kind: type[KeyboardInterrupt]) -> NoReturn:
+    """Cancel what this process's Spark is doing, over a connection of its own, and raise."""
     context = SparkContext._active_spark_context
     if context is not None:
         canceller = threading.Thread(target=context.cancelAllJobs, daemon=True)
         canceller.start()
         canceller.join(timeout=_SECONDS_TO_CANCEL)
+    raise kind
 
 
 def _launch_jvm(
@@ -117,13 +107,13 @@ def _settings_file(conf: Mapping[str, str]) -> Iterator[Path]:
     file = Path(name)
     try:
         with open(descriptor, "w", encoding="ascii") as out:
-            out.writelines(f"{_escaped(key)}={_escaped(text)}\n" for key, text in conf.items())
+            out.writelines(f"{_escape(key)}={_escape(text)}\n" for key, text in conf.items())
         yield file
     finally:
         file.unlink()
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text as Java's properties files have it: JSON's escapes, and some of their own."""
     return re.sub(r"([ =:#!])", r"\\\1", json.dumps(text)[1:-1])
 

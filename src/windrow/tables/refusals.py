@@ -109,7 +109,7 @@ def reason_of(error: Exception) -> str:
     text = str(error)
     causes = _CAUSE.findall(text)
     if causes and ("Job aborted" in text or _UNREADABLE.search(text)):
-        return f"{causes[-1]}."
+        return f"{causes[-1].rstrip('.')}."
     lines = [line.strip(" :") for line in text.splitlines() if line.strip()]
     if not isinstance(error, PySparkException) and len(lines) > 1:
         lines = lines[1:]

@@ -1,0 +1,73 @@
+"""Errors of Spark and the table formats become ours, and say which file they are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.atomic.source import open_source
+from windrow.config import EventsSource
+from windrow.errors import SourceError, TableError
+from windrow.tables import TableName
+from windrow.tables.refusals import refusals, unreadable_files
+
+
+@pytest.fixture
+def broken(spark: SparkSession, tmp_path: Path) -> tuple[DataFrame, Path]:
+    """Rows of which a file was cut short after it was found, and the file."""
+    folder = tmp_path / "derived" / "some events"
+    spark.range(10).coalesce(1).write.parquet(str(folder))
+    rows = spark.read.parquet(str(folder))
+    (file,) = folder.glob("*.parquet")
+    (folder / f".{file.name}.crc").unlink()
+    file.write_bytes(file.read_bytes()[:100])
+    return rows, file
+
+
+def test_a_file_that_cannot_be_read_is_named(broken: tuple[DataFrame, Path]) -> None:
+    rows, file = broken
+    with (
+        pytest.raises(SourceError, match="is not a Parquet file") as caught,
+        unreadable_files(),
+    ):
+        rows.collect()
+    assert str(caught.value).startswith(f"The file {file} cannot be read: RuntimeException: ")
+
+
+def test_a_file_that_is_gone_is_named(broken: tuple[DataFrame, Path]) -> None:
+    rows, file = broken
+    file.unlink()
+    with pytest.raises(SourceError, match=f"The file {file} cannot be read: "), unreadable_files():
+        rows.collect()
+
+
+def test_other_errors_are_left_alone(spark: SparkSession) -> None:
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"), unreadable_files():
+        spark.sql("select 1 / 0").collect()
+
+
+def test_writing_a_table_names_the_file_of_the_events_that_cannot_be_read(
+    broken: tuple[DataFrame, Path],
+) -> None:
+    rows, file = broken
+    table = TableName("derived", "page_views")
+    with pytest.raises(SourceError, match=str(file)), refusals(table, "append to"):
+        rows.collect()
+
+
+def test_a_broken_file_of_a_table_is_an_error_of_the_table(broken: tuple[DataFrame, Path]) -> None:
+    rows, _ = broken
+    table = TableName("derived", "some events")
+    said = "Could not read derived.some events: RuntimeException: .*is not a Parquet file"
+    with pytest.raises(TableError, match=said), refusals(table, "read"):
+        rows.collect()
+
+
+def test_events_whose_only_file_is_broken_are_refused_with_its_name(
+    spark: SparkSession, broken: tuple[DataFrame, Path]
+) -> None:
+    _, file = broken
+    with pytest.raises(SourceError, match=f"The file {file} cannot be read: "):
+        open_source(spark, EventsSource(path=str(file.parent)), time_column="collector_tstamp")
