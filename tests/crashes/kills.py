@@ -74,9 +74,8 @@ class Moment:
     """How the table's name ends: `page_views`."""
 
     def __str__(self) -> str:
-        return f"{'after' if self.is_after else 'before'} {self.number}{self.table and ' of '}" + (
-            self.table
-        )
+        where = f"{'after' if self.is_after else 'before'} change {self.number}"
+        return f"{where} of {self.table}" if self.table else where
 
 
 class _Place(threading.local):
