@@ -97,17 +97,14 @@ class Watch:
         *,
         on_change: Callable[[str], None] = lambda table: None,
     ) -> None:
-        self.moment, self.is_dead, self.on_change = moment, False, on_change
+        self.moment, self.on_change = moment, on_change
+        self.is_dead = False
+        """True: from now on nothing reaches a table."""
         self.changes: list[Change] = []
         self._matching = 0
         self._stop = stop
         self._lock = threading.Lock()
         self._place = _Place()
-
-    def die(self) -> None:
-        """From now on nothing reaches a table."""
-        self.is_dead = True
-        raise PulledPlug
 
     def stay_alive(self) -> None:
         """Stop a thread of a process that is dead."""
@@ -235,9 +232,10 @@ def plug_pulled(moment: Moment) -> Iterator[Watch]:
     with subprocess.Popen(["sleep", "3600"]) as stand_in:
 
         def die() -> None:
+            watch.is_dead = True
             stand_in.kill()
             stand_in.wait()
-            watch.die()
+            raise PulledPlug
 
         watch = Watch(moment, die)
         pretence = patch.object(os, "getpid", lambda: stand_in.pid)
