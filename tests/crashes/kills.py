@@ -74,9 +74,8 @@ class Moment:
     """How the table's name ends: `page_views`."""
 
     def __str__(self) -> str:
-        return f"{'after' if self.is_after else 'before'} {self.number}{self.table and ' of '}" + (
-            self.table
-        )
+        where = f"{'after' if self.is_after else 'before'} change {self.number}"
+        return f"{where} of {self.table}" if self.table else where
 
 
 class _Place(threading.local):
@@ -98,17 +97,14 @@ class Watch:
         *,
         on_change: Callable[[str], None] = lambda table: None,
     ) -> None:
-        self.moment, self.is_dead, self.on_change = moment, False, on_change
+        self.moment, self.on_change = moment, on_change
+        self.is_dead = False
+        """True: from now on nothing reaches a table."""
         self.changes: list[Change] = []
         self._matching = 0
         self._stop = stop
         self._lock = threading.Lock()
         self._place = _Place()
-
-    def die(self) -> None:
-        """From now on nothing reaches a table."""
-        self.is_dead = True
-        raise PulledPlug
 
     def stay_alive(self) -> None:
         """Stop a thread of a process that is dead."""
@@ -236,9 +232,10 @@ def plug_pulled(moment: Moment) -> Iterator[Watch]:
     with subprocess.Popen(["sleep", "3600"]) as stand_in:
 
         def die() -> None:
+            watch.is_dead = True
             stand_in.kill()
             stand_in.wait()
-            watch.die()
+            raise PulledPlug
 
         watch = Watch(moment, die)
         pretence = patch.object(os, "getpid", lambda: stand_in.pid)

@@ -70,6 +70,22 @@ def killed(site: Site, moment: Moment, *command: str) -> None:
         assert process.returncode == -signal.SIGKILL
 
 
+def killed_later(site: Site, seconds: float, *command: str) -> None:
+    """Kill a process so many seconds after its Spark is there, wherever that finds it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "windrow", *command, "--project-dir", str(site.folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    until(lambda: "version" in process.stdout.readline())
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    until(lambda: not any(is_running(int(child)) for child in children))
+
+
 @contextmanager
 def paused(site: Site, moment: Moment, *command: str) -> Iterator[subprocess.Popen]:
     """A process that stands still, all its threads, since the moment."""

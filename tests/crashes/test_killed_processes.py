@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
 from crashes.kills import Moment, changes_of
-from crashes.processes import for_processes, killed
-from crashes.scenes import LEDGER, outcomes, two_runs
+from crashes.processes import for_processes, killed, killed_later
+from crashes.scenes import LEDGER, SCENES, Stage, outcomes, two_runs
 from website import ONLY_PAGE_VIEWS, Site, contents, event
 
 pytestmark = pytest.mark.kills
@@ -70,3 +71,17 @@ def test_a_killed_upkeep_changes_no_row_and_blocks_nobody(
     site.run("2024-01-03 00:00")
     assert contents(site) == after_two
     assert "stopped" in outcomes(site)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_at_whatever_second_is_mended_by_the_next(
+    spark: SparkSession, tmp_path: Path, format: str
+):
+    stage = Stage(spark, tmp_path, format, SCENES["standard run"])
+    moments = Random(15)
+    for seconds in [moments.uniform(0, 20) for _ in range(8)]:
+        stage.put_back()
+        site = for_processes(stage.site)
+        killed_later(site, seconds, "run", "--now", "2024-01-03T00:00:00")
+        stage.scene.command(site)
+        assert stage.problems(is_decided=False) == [], f"killed after {seconds:.1f} s"
