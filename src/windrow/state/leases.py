@@ -35,6 +35,9 @@ _TRIES = 8
 _FIRST_WAIT_SECONDS = 0.1
 """Doubled after each try: packages that start together are through after a few seconds."""
 
+_NOBODY = Holder("", 0)
+"""Whose the lease of a package is that has never been run."""
+
 
 class Kind(StrEnum):
     """What someone takes a lease for."""
@@ -195,16 +198,19 @@ class Leases:
 
         All packages share the table. A conflict with another one's lease is tried again.
         """
+        seen = before or Lease(lease.package, "", _NOBODY, lease.started_at, lease.started_at)
         wait = _FIRST_WAIT_SECONDS
         for _ in range(_TRIES):
             try:
-                self._store(lease, instead_of=before)
+                if before is None:
+                    self._place(seen)
+                self._store(lease, instead_of=seen)
                 if self.is_ours(lease):
                     return
             except ConflictError:
                 # Lost against whoever was quicker, of this package or of another one.
                 pass
-            if _is_other(self.last(lease.package), before):
+            if _is_other(self.last(lease.package), seen):
                 raise LockedError(
                     f"Another run of package '{lease.package}' started at the same moment. "
                     "Try again later."
@@ -216,25 +222,23 @@ class Leases:
             f"changing {self.table}. Try again later."
         )
 
-    def _store(self, lease: Lease, *, instead_of: Lease | None) -> None:
-        """Write the package's lease, given another one only in its place."""
-        bound = None
-        if instead_of is not None:
-            token = instead_of.holder.token
-            bound = f"t.run_id = {_literal(instead_of.run_id)} and "
-            bound += f"coalesce(t.token, '') = {_literal(token)}"
-        self._tables.merge(
-            self.table,
-            frame_of_record(self._spark, lease),
-            key=["package"],
-            bound=bound,
-            insert=instead_of is None,
-        )
+    def _place(self, nobodys: Lease) -> None:
+        """Make a row that rivals can contend for, unless the package has one."""
+        row = frame_of_record(self._spark, nobodys)
+        self._tables.merge(self.table, row, key=["package"], update=False)
+
+    def _store(self, lease: Lease, *, instead_of: Lease) -> None:
+        """Write the package's lease in the place of another one, if that is there."""
+        run_id, token = _literal(instead_of.run_id), _literal(instead_of.holder.token)
+        row = frame_of_record(self._spark, lease)
+        bound = f"t.run_id = {run_id} and coalesce(t.token, '') = {token}"
+        self._tables.merge(self.table, row, key=["package"], bound=bound, insert=False)
 
 
-def _is_other(found: Lease | None, expected: Lease | None) -> bool:
-    if found is None or expected is None:
-        return found is not expected
+def _is_other(found: Lease | None, expected: Lease) -> bool:
+    if found is None:
+        # Not there yet: making it met with a conflict.
+        return False
     return (found.run_id, found.holder.token) != (expected.run_id, expected.holder.token)
 
 

@@ -175,6 +175,7 @@ class Tables(Protocol):
         key: Sequence[str],
         bound: str | None = None,
         insert: bool = True,
+        update: bool = True,
     ) -> None:
         """Upsert rows by key; rows of `changes` with DELETED true remove their key instead.
 
@@ -182,7 +183,7 @@ class Tables(Protocol):
         update and null on insert), and may have DELETED. `bound` is a SQL condition on the
         target's columns, written with the alias `t`, that is true for every stored row whose key
         is in `changes`: it prunes the files that are read. A null key never matches. Without
-        `insert`, rows that match nothing are left out.
+        `insert`, rows that match nothing are left out; without `update`, rows that match something.
         """
         ...
 

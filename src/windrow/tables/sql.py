@@ -69,6 +69,7 @@ def merge(
     bound: str | None,
     has_tombstones: bool,
     insert: bool = True,
+    update: bool = True,
 ) -> str:
     """The upsert: stored rows are `t`, changes are `s`, and a null key matches nothing."""
     condition = " and ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in key)
@@ -78,7 +79,8 @@ def merge(
 
     if has_tombstones:
         clauses.append(f"when matched and {IS_DELETED} then delete")
-    if values := [c for c in columns if c not in key]:
+    values = [c for c in columns if c not in key]
+    if update and values:
         updates = ", ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in values)
         clauses.append(f"when matched then update set {updates}")
     if insert:

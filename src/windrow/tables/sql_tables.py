@@ -205,6 +205,7 @@ class SqlTables(ABC):
         key: Sequence[str],
         bound: str | None = None,
         insert: bool = True,
+        update: bool = True,
     ) -> None:
         names = [c for c in changes.columns if c != DELETED]
         if not key or not set(key) <= set(names):
@@ -221,6 +222,7 @@ class SqlTables(ABC):
                     bound=bound,
                     has_tombstones=DELETED in changes.columns,
                     insert=insert,
+                    update=update,
                 )
                 self.spark.sql(text)
         except TableError:
