@@ -122,7 +122,10 @@ def _end_half_way(ws: Workspace, lease: Lease, error: BaseException) -> None:
     reason = f"{type(error).__name__}: {first_line(error)}"
     if not ws.leases.is_ours(lease):
         # Whoever has the lease now has taken back what it saw of ours; the rest is ours to undo.
-        take_back(ws, lease)
+        try:
+            take_back(ws, lease)
+        except TableError as problem:
+            raise LockedError(f"{first_line(error)} What it wrote then stays: {problem}") from error
     elif lease.intent.kind is Kind.MAINTAIN:
         end(ws, lease, Outcome.STOPPED, error=reason, kept_since=lease.intent.kept_since)
     elif lease.intent.kind is Kind.ROLLBACK:
