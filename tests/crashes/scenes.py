@@ -160,8 +160,12 @@ class Stage:
         self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
     def is_decided(self, moment: Moment) -> bool:
-        """True when the command has committed the manifest by then, and so has happened."""
-        last = max(n for n, it in enumerate(self.changes, 1) if it.table.endswith(MANIFEST))
+        """True when the command has committed the manifest by then, and so has happened.
+
+        A command that leaves the manifest as it is happened once all its changes are made.
+        """
+        commits = [n for n, it in enumerate(self.changes, 1) if it.table.endswith(MANIFEST)]
+        last = max(commits, default=len(self.changes))
         return moment.number > last or (moment.number == last and moment.is_after)
 
     def problems_after(self, first: Moment, *more: Moment) -> list[str]:
