@@ -144,7 +144,12 @@ def _recover(
     ws.leases.prepare()
     ours = ws.leases.take_over(killed, minutes)
     with ws.leases.kept(ours, minutes), ws.tables.commits_of(undoing_of(killed.run_id)):
-        return _bring_to_an_end(ws, ours, listener, given_up)
+        try:
+            return _bring_to_an_end(ws, ours, listener, given_up)
+        except BaseException:
+            # Whoever comes next, perhaps with tables to give up, need not wait for us.
+            ws.leases.release(ours)
+            raise
 
 
 def _bring_to_an_end(
