@@ -64,6 +64,13 @@ class Stored:
     """Only the rows of this run's sessions, near the run's days."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
+    touched: bool = False
+    """Only the rows of the reader's keys that this run bears on; see `own_models`."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True: all rows of the table, as they are now."""
+        return not (self.before_this_run or self.near or self.of_sessions or self.touched)
 
 
 def stored(
@@ -81,6 +88,16 @@ def stored(
     """
     name = model if isinstance(model, str) else model.name
     return Stored(name, before_this_run, near=near, of_sessions=of_sessions)
+
+
+@dataclass(frozen=True)
+class KeySource:
+    """What a model's key is made of, where a key column is not simply a column of its input."""
+
+    sql: Mapping[str, str] = field(default_factory=dict)
+    """Key column -> SQL over the input's columns."""
+    unclear: str = ""
+    """Why it cannot be told from a query; empty: it can."""
 
 
 UNDECLARED = "void"
@@ -144,6 +161,8 @@ class Model:
 
     The session's, the user's, or the model's day, whose values are the days near this run's.
     """
+    per: KeySource = field(default_factory=KeySource)
+    """What its key is made of."""
     reads: Reads = field(default_factory=Reads)
     storage: Storage = field(default_factory=Storage)
     checks: tuple[Check, ...] = ()
@@ -153,6 +172,11 @@ class Model:
     prefix: str = ""
     path: str = ""
     """The file of a project's own model."""
+    follows_sessions: bool = False
+    """True when its rows are those of the run's sessions although it does not declare so: they may
+    lie on any day, while a model that declares it has them near the days of its sessions."""
+    refusal: str = ""
+    """Why a project's own model cannot be kept right, and what to do; empty: it can."""
     description: str = ""
     inputs: Mapping[str, Stored | str] = field(default_factory=dict)
 
@@ -234,6 +258,12 @@ class Model:
         return frozenset(named | set(self.reads.after)) - {self.name}
 
     @property
+    def recomputed_from(self) -> str | None:
+        """The model whose stored rows of the touched keys this one is made from; None: none."""
+        sources = (it for it in self.inputs.values() if isinstance(it, Stored) and it.touched)
+        return next((source.model for source in sources), None)
+
+    @property
     def all_checks(self) -> tuple[Check, ...]:
         """The key's checks and the declared ones, which may soften one of the key's."""
         of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()
@@ -265,12 +295,17 @@ def model(
     name: str | None = None,
     package: str = "",
     replaces: str | None = None,
+    per: Mapping[str, str] | None = None,
     checks: Sequence[Check] = (),
     tags: str | Sequence[str] = (),
     reads: Reads | None = None,
     storage: Storage | None = None,
 ) -> Callable[[Callable[..., DataFrame]], Model]:
-    """Declare the decorated function a model; its name then means the `Model`, still callable."""
+    """Declare the decorated function a model; its name then means the `Model`, still callable.
+
+    `per` is for aggregates whose key is not made of same-named columns of what they read:
+    `per={"page_date": "start_tstamp_date"}`.
+    """
 
     def declare(function: Callable[..., DataFrame]) -> Model:
         inputs = _inputs(function)
@@ -287,6 +322,7 @@ def model(
             date=date,
             columns=columns,
             replaces=replaces,
+            per=KeySource(per or {}),
             reads=reads or Reads(),
             storage=storage or Storage(),
             checks=tuple(checks),
@@ -368,6 +404,12 @@ def _impossible_columns(member: Model) -> str | None:
 
 
 def _impossible_parts(member: Model) -> str | None:
+    for name in member.per.sql:
+        if name not in member.key:
+            return (
+                f"says what '{name}' is made of in per, but its key is "
+                f"({', '.join(member.key)}).{did_you_mean(name, member.key)}"
+            )
     for check in member.checks:
         if not isinstance(check, Check):
             return (

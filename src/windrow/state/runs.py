@@ -192,15 +192,19 @@ class Runs:
 
     def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
         """What a table was at when a model last succeeded; None when no run says so."""
+        return self.versions_at_last_success(package, model).get(str(table))
+
+    def versions_at_last_success(self, package: str, model: str) -> dict[str, str]:
+        """What tables were at when a model last succeeded; empty when no run says so."""
         rows = self._of(package)
         if rows is None:
-            return None
+            return {}
         succeeded = F.exists(
             "models",
             lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
         )
-        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
-        return cast("str | None", rows.where(succeeded).select(versions).collect()[0][0])
+        versions = F.max_by("table_versions", "started_at")
+        return cast("dict[str, str]", rows.where(succeeded).select(versions).collect()[0][0] or {})
 
     def add(self, record: RunRecord) -> None:
         """Add an ended run, which also frees its lease."""
