@@ -42,7 +42,7 @@ from windrow import model
 def pages_of_sessions(page_views):
     return page_views.select(
         "page_view_id",
-        F.col("domain_sessionid").alias("session"),
+        "domain_sessionid",
         "start_tstamp",
         F.lit({number}).alias("number"),
     )
@@ -350,7 +350,9 @@ def test_a_model_with_another_key_and_types_needs_a_full_refresh(
     own = tmp_path / "models" / "own.py"
     own.write_text(PAGES_OF_SESSIONS.format(key='"page_view_id"', number="1"))
     site.run("2024-01-02 00:00")
-    own.write_text(PAGES_OF_SESSIONS.format(key='("page_view_id", "session")', number="'one'"))
+    own.write_text(
+        PAGES_OF_SESSIONS.format(key='("page_view_id", "domain_sessionid")', number="'one'")
+    )
 
     failed = site.run("2024-01-03 00:00")
     assert {it.name: it.outcome for it in failed.models} == {

@@ -4,11 +4,13 @@
     -- package: web
     select page_url, max(start_tstamp) as last_seen
     from page_views_this_run
+    where page_url is not null
     group by page_url
 
 The tables that the query names are its inputs. `page_views_this_run` are this run's rows of a
-model, `page_views` its whole stored table, `events` the events of the run's sessions. Tables that
-no model makes are read as they are.
+model, and for an aggregate like this one the stored rows of the pages that the run touches;
+`page_views` is its whole stored table, `events` the events of the run's sessions. Tables that no
+model makes are read as they are.
 """
 
 from __future__ import annotations
