@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import cast
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.state.records import frame_of_record, prepare_table, records_in, stored_as
@@ -182,8 +182,7 @@ class Runs:
         rows = self._of(package)
         if rows is None:
             return None
-        kept = [outcome.value for outcome in Outcome if outcome.is_kept]
-        return next(iter(_newest(rows.where(F.col("outcome").isin(*kept)), 1)), None)
+        return next(iter(_newest(rows.where(_is_kept()), 1)), None)
 
     def has_ended(self, package: str, run_id: str) -> bool:
         """True when the ledger has the run."""
@@ -195,7 +194,10 @@ class Runs:
         return self.versions_at_last_success(package, model).get(str(table))
 
     def versions_at_last_success(self, package: str, model: str) -> dict[str, str]:
-        """What tables were at when a model last succeeded; empty when no run says so."""
+        """What tables were at when a model last succeeded; empty when no run says so.
+
+        A success that was taken back again is none.
+        """
         rows = self._of(package)
         if rows is None:
             return {}
@@ -203,8 +205,9 @@ class Runs:
             "models",
             lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
         )
+        kept = rows.where(_is_kept() & succeeded)
         versions = F.max_by("table_versions", "started_at")
-        return cast("dict[str, str]", rows.where(succeeded).select(versions).collect()[0][0] or {})
+        return cast("dict[str, str]", kept.select(versions).collect()[0][0] or {})
 
     def add(self, record: RunRecord) -> None:
         """Add an ended run, which also frees its lease."""
@@ -219,6 +222,10 @@ class Runs:
 def new_run_id(now: datetime) -> str:
     """An id that sorts by time and is unique."""
     return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _is_kept() -> Column:
+    return F.col("outcome").isin(*(it.value for it in Outcome if it.is_kept))
 
 
 def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
