@@ -30,6 +30,7 @@ from windrow.models.extras import check_extras
 from windrow.models.graph import in_order, with_helpers, with_own_sessions
 from windrow.models.hooks import Hooks, load_hooks
 from windrow.models.model import Model
+from windrow.models.own_models import with_kept_rows
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
 from windrow.operations.maintain import Upkeep, maintain
@@ -162,17 +163,18 @@ class Project:
         for name in packages:
             models += PACKAGES[name].enabled_models(self.config.packages[name])
             disabled += PACKAGES[name].disabled_models(self.config.packages[name])
-        for own in self._own_models:
-            if (own.package or first) in packages:
-                models.append(replace(own, package=own.package or first))
-        sessions_table = PACKAGES[foundation].own_sessions_table(
-            self.config.foundation_settings(packages[0])
-        )
-        ordered = in_order(with_own_sessions(with_helpers(models, disabled), sessions_table))
+        for member in self._own_models:
+            if (member.package or first) in packages:
+                models.append(replace(member, package=member.package or first))
+        base, settings = PACKAGES[foundation], self.config.foundation_settings(packages[0])
+        stands_on = base.foundation(settings)
+        models = with_helpers(models, disabled, stands_on.session)
+        models = with_own_sessions(models, base.own_sessions_table(settings))
+        ordered = with_kept_rows(in_order(models), stands_on)
         for name in packages:
-            settings = self.config.packages[name]
+            own = self.config.packages[name]
             with_extras = [m for m in ordered if m.package == name and m.extras is not None]
-            check_extras(settings, {m.name: m.columns_for(settings) or () for m in with_extras})
+            check_extras(own, {m.name: m.columns_for(own) or () for m in with_extras})
         return ordered
 
     def workspace(self, package: str) -> Workspace:

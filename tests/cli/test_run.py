@@ -125,7 +125,7 @@ def strict_model(shop: Shop) -> Iterator[None]:
     model = shop.folder / "models" / "daily_pages.py"
     declared = model.read_text()
     strict = declared.replace('tags=["daily"]', 'checks=[Expression("page_views < 0")]')
-    model.write_text(strict.replace("import model, stored", "import Expression, model, stored"))
+    model.write_text(strict.replace("import model", "import Expression, model"))
     yield
     model.write_text(declared)
 

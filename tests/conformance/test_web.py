@@ -66,7 +66,7 @@ from windrow import model
 
 @model(key="page_view_id", date="start_tstamp")
 def seen_pages(page_views):
-    return page_views.select("page_view_id", "start_tstamp", "page_url")
+    return page_views.select("page_view_id", "domain_sessionid", "start_tstamp", "page_url")
 """
 
 LONG = {"web": {"backfill_limit_days": 243}}

@@ -75,7 +75,7 @@ def test_the_earlier_or_the_later_row_of_a_key_stays(spark: SparkSession, filled
 def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
     sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
     kept = things(spark, (3, "2021-03-03"))
-    upsert(filled, TABLE, kept, replaced=Replaced("session", sessions))
+    upsert(filled, TABLE, kept, replaced=Replaced(("session",), sessions))
     assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
 
 

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from windrow import model
 
 
-@model(key="event_id", date="derived_tstamp", replaces="domain_sessionid", tags=["shop"])
+@model(key="event_id", date="derived_tstamp", tags=["shop"])
 def link_clicks(events: DataFrame) -> DataFrame:
     """One row per click on a link."""
     clicks = events.where(F.col("event_name") == "link_click")

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import Intake
+from windrow.engine.recompute import Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.upsert import on_days_of
 from windrow.engine.workspace import Workspace
@@ -37,6 +38,7 @@ class Inputs:
     now: datetime
     reference: ReferenceFrames
     replaced: ReplacedRows
+    recompute: Recompute
     rows_of: Callable[[Model], DataFrame]
     """A model's rows of this run, computed once."""
     versions_before: dict[str, str | None] = field(default_factory=dict)
@@ -94,6 +96,7 @@ class Inputs:
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
             self.versions_before[name] = self.ws.tables.version(table)
+        self.recompute.remember(models)
 
     # --- stored tables -----------------------------------------------------------------------
 
@@ -108,6 +111,8 @@ class Inputs:
             rows = self.ws.tables.read(self.ws.table(owner), version=before)
         if source.near or source.of_sessions:
             rows = on_days_of(rows, self.ws.destination(owner), self.replaced.search(owner))
+        if source.touched:
+            rows = self.recompute.of_touched_keys(reader, rows)
         if source.of_sessions:
             rows = rows.join(self._session_ids(), self.ws.foundation.session, how="left_semi")
         return rows

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from threading import RLock
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
 from windrow.columns.rules import column
 from windrow.engine.inputs import Inputs
 from windrow.engine.intake import Intake
+from windrow.engine.recompute import Change, Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.upsert import Destination, prepare, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
 from windrow.models.extras import with_extras
 from windrow.models.model import UNDECLARED, Model
+from windrow.models.own_models import why_without_session
 from windrow.reference.frames import reference_frames
 from windrow.state.limits import Limits
 from windrow.tables import Columns, TableName
@@ -58,10 +61,19 @@ class ModelRun:
         self._emptied = emptied
         self._locks: dict[str, RLock] = {}
         self._replaced = ReplacedRows(ws, intake, limits, positions)
+        self._recompute = Recompute(ws, positions)
         lists = ws.package.reference_lists(ws.settings)
         reference = reference_frames(ws.spark, lists)
         self.inputs = Inputs(
-            ws, intake, limits, positions, now, reference, self._replaced, self.rows_of
+            ws=ws,
+            intake=intake,
+            limits=limits,
+            positions=positions,
+            now=now,
+            reference=reference,
+            replaced=self._replaced,
+            recompute=self._recompute,
+            rows_of=self.rows_of,
         )
 
     def run(self, member: Model) -> int:
@@ -73,17 +85,33 @@ class ModelRun:
             write_scratch(self.ws, member.full_name, rows)
         if member.kind == "this_run":
             return found.rows
+        if member.path and member.kind == "incremental" and found.rows:
+            self._check_own(member, rows)
         destination = self._prepare(member, rows)
-        if member.kind == "rebuilt":
+        if self._is_written_whole(member):
             self.ws.tables.overwrite(destination.table, rows)
+            self._recompute.note(member, Change(rows, is_whole=True))
             self.written[member.name] = Written(found.rows)
             return found.rows
-        if not self._replaced.has_new_events(member):
+        is_recomputed = member.recomputed_from is not None
+        if not is_recomputed and not self._replaced.has_new_events(member):
             return 0
-        if found.rows or member.replaces is not None or member.amend is not None:
+        replaces_more = is_recomputed or member.replaces is not None or member.amend is not None
+        if found.rows or replaces_more:
             self._upsert(member, destination, rows)
         self.written[member.name] = found
         return found.rows
+
+    def _is_written_whole(self, member: Model) -> bool:
+        if member.recomputed_from is None:
+            return member.kind == "rebuilt"
+        return self._recompute.touched(member) is None
+
+    def _check_own(self, member: Model, rows: DataFrame) -> None:
+        """Stop at rows of a project's own model that its table could not hold as they are meant."""
+        _check_keys(member, rows)
+        if member.recomputed_from is not None:
+            self._recompute.check(member, rows)
 
     def _prepare(self, member: Model, rows: DataFrame) -> Destination:
         destination = self.ws.destination(member)
@@ -101,16 +129,20 @@ class ModelRun:
         return destination
 
     def _upsert(self, member: Model, destination: Destination, rows: DataFrame) -> None:
-        if member.path:
-            _check_keys(member, rows)
+        if member.recomputed_from is not None:
+            replaced, search = self._recompute.replaced(member)
+        else:
+            replaced = self._replaced.replaced(member, rows, self.inputs.users_touched)
+            search = self._replaced.search(member)
         upsert(
             self.ws.tables,
             destination,
             rows,
-            replaced=self._replaced.replaced(member, rows, self.inputs.users_touched),
-            search=self._replaced.search(member),
+            replaced=replaced,
+            search=search,
             keeps="new" if self.ws.settings.compat else member.keeps,
         )
+        self._recompute.note(member, Change(rows, replaced, search))
         if member.amend is not None:
             self._amend(member, member.amend)
 
@@ -139,6 +171,8 @@ class ModelRun:
 
     def _make(self, member: Model) -> DataFrame:
         """What the model makes of its inputs, not computed yet."""
+        if member.refusal:
+            raise RunFailedError(member.refusal)
         rows = member(**self.inputs.of(member))
         settings = self.ws.settings_of(member)
         columns = member.columns_for(settings)
@@ -152,6 +186,9 @@ class ModelRun:
         if member.extras is not None:
             source = self.inputs.get(member, member.extras.source)
             rows = with_extras(rows, source, member.extras, settings, member.name)
+        session = self.ws.foundation.session
+        if member.path and member.replaces == session and session not in rows.columns:
+            raise RunFailedError(why_without_session(member, session))
         return rows
 
     def _amend(self, member: Model, amend: Model) -> None:
@@ -165,6 +202,7 @@ class ModelRun:
         if days:
             search = day_ranges(day for day in days if day is not None)
             upsert(self.ws.tables, destination, rows, search=search)
+            self._recompute.note_amended(member, rows)
 
 
 def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | None:
@@ -222,10 +260,16 @@ def write_scratch(ws: Workspace, name: str, rows: DataFrame) -> None:
 
 def _check_keys(member: Model, rows: DataFrame) -> None:
     """A project's own model must bring each key once; two rows for one key would both be kept."""
-    repeated = rows.groupBy(*member.key).count().where(F.col("count") > 1).limit(1).collect()
-    if repeated:
-        shown = ", ".join(f"{name} = {repeated[0][name]!r}" for name in member.key)
+    is_nameless = reduce(Column.__or__, (F.col(name).isNull() for name in member.key))
+    keys = rows.groupBy(*member.key).count()
+    for row in keys.where((F.col("count") > 1) | is_nameless).limit(1).collect():
+        shown = ", ".join(f"{name} = {row[name]!r}" for name in member.key)
+        if any(row[name] is None for name in member.key):
+            raise RunFailedError(
+                f"Model '{member.name}' made a row whose key is not known ({shown}): the next run "
+                "would not find it again. Leave such rows out, or give them a value."
+            )
         raise RunFailedError(
-            f"Model '{member.name}' made {repeated[0]['count']} rows with the same key ({shown}). "
+            f"Model '{member.name}' made {row['count']} rows with the same key ({shown}). "
             "Make the rows unique, or add the columns that tell them apart to its key."
         )

@@ -53,15 +53,15 @@ class ReplacedRows:
         foundation = self.ws.foundation
         if member.replaces == foundation.session:
             sessions = self.intake.sessions.select(F.col(SESSION_ID).alias(foundation.session))
-            return Replaced(foundation.session, sessions)
+            return Replaced((foundation.session,), sessions)
         if member.replaces == foundation.user:
             # The rows may bring other users too, who are not to be stored twice.
             users = users_touched(member).union(rows.select(foundation.user))
-            return Replaced(foundation.user, users.distinct())
+            return Replaced((foundation.user,), users.distinct())
         if member.replaces is not None and member.replaces == self._day_column(member):
             days = [[str(day)] for found in self._near_days for day in found.days()]
             return Replaced(
-                member.replaces, frame_of(self.ws.spark, days, {member.replaces: "date"})
+                (member.replaces,), frame_of(self.ws.spark, days, {member.replaces: "date"})
             )
         return None
 
@@ -72,7 +72,7 @@ class ReplacedRows:
             return self._near_days
         if member.keeps != "new":
             return self._search_by_key(member)
-        if member.replaces != session:
+        if member.replaces != session or member.follows_sessions:
             return None
         if member.key == (session,):
             return self._near_days

@@ -20,6 +20,8 @@ from windrow.tables.days import DayRange, at_times, day_ranges, on_days
 from windrow.tables.frames import materialized
 
 _NO_LAYOUT = Layout()
+_STORED_DAY = "windrow_day"
+"""The day of a stored row, beside its key, which may have a column `day`."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class Destination:
 class Replaced:
     """Which stored rows the run's rows stand for, beside those with the same key.
 
-    Rows of the table whose `column` is in `values` are replaced whole: those the run no longer
+    Rows of the table whose `columns` are in `values` are replaced whole: those the run no longer
     brings are deleted.
     """
 
-    column: str
+    columns: tuple[str, ...]
     values: DataFrame
 
 
@@ -178,7 +180,7 @@ def upsert(
     day = destination.day_column(dict(stored.dtypes))
     at = destination.date if keeps != "new" else None
     old = materialized(_old_rows(stored, rows, key, replaced, day, at))
-    days = [row["day"] for row in old.select("day").distinct().collect()]
+    days = [row[0] for row in old.select(_STORED_DAY).distinct().collect()]
     if not days:
         tables.append(destination.table, rows)
         return
@@ -210,18 +212,18 @@ def _old_rows(
     on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
     dated = [F.col(at).alias("stored_at")] if at else []
     narrow = stored.select(
-        *dict.fromkeys([*key, *([replaced.column] if replaced else [])]),
-        on_day.alias("day"),
+        *dict.fromkeys([*key, *(replaced.columns if replaced else ())]),
+        on_day.alias(_STORED_DAY),
         *dated,
     )
     found = narrow.join(rows.select(*key), key, how="left_semi")
-    same_key = found.drop(*({replaced.column} - set(key) if replaced else ()))
+    same_key = found.drop(*(set(replaced.columns) - set(key) if replaced else ()))
     if replaced is None:
         return same_key
-    values = replaced.values.select(replaced.column)
-    whole = narrow.join(values, replaced.column, how="left_semi").select(*key, "day")
+    by = list(replaced.columns)
+    whole = narrow.join(replaced.values.select(*by), by, how="left_semi").select(*key, _STORED_DAY)
     # When rows are replaced by their key itself, one look is enough.
-    return whole if key == [replaced.column] else whole.union(same_key).distinct()
+    return whole if key == by else whole.union(same_key).distinct()
 
 
 def _winners(

@@ -32,10 +32,12 @@ def in_order(models: Iterable[Model]) -> list[Model]:
     return [resolved[name] for name in names]
 
 
-def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Model]:
+def with_helpers(
+    models: Sequence[Model], disabled: Sequence[Model], session: str = ""
+) -> list[Model]:
     """The models, and those disabled ones whose rows of the run they read.
 
-    The latter are computed and not stored.
+    The latter are computed and not stored. `session`: the column by which rows follow sessions.
     """
     found = list(models)
     for member in reversed(disabled):
@@ -46,7 +48,15 @@ def with_helpers(models: Sequence[Model], disabled: Sequence[Model]) -> list[Mod
             if isinstance(source, str) and source not in ENGINE_INPUTS
         }
         if read & _aliases(member):
-            found.append(replace(member, kind="this_run", replaces=None, storage=Storage()))
+            found.append(
+                replace(
+                    member,
+                    kind="this_run",
+                    replaces=None,
+                    storage=Storage(),
+                    follows_sessions=member.replaces == session,
+                )
+            )
     return found
 
 

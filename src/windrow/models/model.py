@@ -21,10 +21,11 @@ from typing import Any, Literal, get_args
 from pyspark.sql import DataFrame
 
 from windrow.config import ModelSettings
-from windrow.errors import ConfigError, did_you_mean
+from windrow.errors import ConfigError
 from windrow.models.checks import Check, NotNull, Unique
 from windrow.models.extras import Extras
 from windrow.models.extras import reads as reads_of_extras
+from windrow.models.impossible import impossible
 from windrow.tables import Columns
 
 Kind = Literal["incremental", "rebuilt", "this_run"]
@@ -64,6 +65,13 @@ class Stored:
     """Only the rows of this run's sessions, near the run's days."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
+    touched: bool = False
+    """Only the rows of the reader's keys that this run bears on; see `own_models`."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True: all rows of the table, as they are now."""
+        return not (self.before_this_run or self.near or self.of_sessions or self.touched)
 
 
 def stored(
@@ -81,6 +89,16 @@ def stored(
     """
     name = model if isinstance(model, str) else model.name
     return Stored(name, before_this_run, near=near, of_sessions=of_sessions)
+
+
+@dataclass(frozen=True)
+class KeySource:
+    """What a model's key is made of, where a key column is not simply a column of its input."""
+
+    sql: Mapping[str, str] = field(default_factory=dict)
+    """Key column -> SQL over the input's columns."""
+    unclear: str = ""
+    """Why it cannot be told from a query; empty: it can."""
 
 
 UNDECLARED = "void"
@@ -145,6 +163,8 @@ class Model:
 
     The session's, the user's, or the model's day, whose values are the days near this run's.
     """
+    per: KeySource = field(default_factory=KeySource)
+    """What its key is made of."""
     reads: Reads = field(default_factory=Reads)
     storage: Storage = field(default_factory=Storage)
     checks: tuple[Check, ...] = ()
@@ -154,11 +174,16 @@ class Model:
     prefix: str = ""
     path: str = ""
     """The file of a project's own model."""
+    follows_sessions: bool = False
+    """True when its rows are those of the run's sessions although it does not declare so: they may
+    lie on any day, while a model that declares it has them near the days of its sessions."""
+    refusal: str = ""
+    """Why a project's own model cannot be kept right, and what to do; empty: it can."""
     description: str = ""
     inputs: Mapping[str, Stored | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        reason = _impossible(self)
+        reason = impossible(self, get_args(Kind))
         if reason:
             raise ConfigError(f"Model '{self.name}' {reason}")
 
@@ -235,6 +260,12 @@ class Model:
         return frozenset(named | set(self.reads.after)) - {self.name}
 
     @property
+    def recomputed_from(self) -> str | None:
+        """The model whose stored rows of the touched keys this one is made from; None: none."""
+        sources = (it for it in self.inputs.values() if isinstance(it, Stored) and it.touched)
+        return next((source.model for source in sources), None)
+
+    @property
     def all_checks(self) -> tuple[Check, ...]:
         """The key's checks and the declared ones, which may soften one of the key's."""
         of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()
@@ -266,12 +297,17 @@ def model(
     name: str | None = None,
     package: str = "",
     replaces: str | None = None,
+    per: Mapping[str, str] | None = None,
     checks: Sequence[Check] = (),
     tags: str | Sequence[str] = (),
     reads: Reads | None = None,
     storage: Storage | None = None,
 ) -> Callable[[Callable[..., DataFrame]], Model]:
-    """Declare the decorated function a model; its name then means the `Model`, still callable."""
+    """Declare the decorated function a model; its name then means the `Model`, still callable.
+
+    `per` is for aggregates whose key is not made of same-named columns of what they read:
+    `per={"page_date": "start_tstamp_date"}`.
+    """
 
     def declare(function: Callable[..., DataFrame]) -> Model:
         inputs = _inputs(function)
@@ -288,6 +324,7 @@ def model(
             date=date,
             columns=columns,
             replaces=replaces,
+            per=KeySource(per or {}),
             reads=reads or Reads(),
             storage=storage or Storage(),
             checks=tuple(checks),
@@ -311,76 +348,3 @@ def _inputs(function: Callable[..., DataFrame]) -> dict[str, Stored | str]:
         else parameter.name
         for parameter in inspect.signature(function).parameters.values()
     }
-
-
-def _impossible(member: Model) -> str | None:
-    """Why the model cannot work as it is declared, and what to write instead; None: it can."""
-    kinds = get_args(Kind)
-    if member.kind not in kinds:
-        expected = f"is of kind '{member.kind}', expected one of {', '.join(kinds)}."
-        return expected + did_you_mean(str(member.kind), kinds)
-    if member.kind == "incremental" and not member.key:
-        return (
-            "is incremental and needs a key: @model(key=...). "
-            "A table that is made anew each run is @model(kind='rebuilt')."
-        )
-    return _impossible_upsert(member) or _impossible_columns(member) or _impossible_parts(member)
-
-
-def _impossible_upsert(member: Model) -> str | None:
-    storage = member.storage
-    asked = {
-        "replaces": member.replaces is not None,
-        "keeps": storage.keeps != "new",
-        "amend": storage.amend is not None,
-    }
-    given = [name for name, is_given in asked.items() if is_given]
-    if member.kind != "incremental" and given:
-        return (
-            f"is of kind '{member.kind}', so no stored row of it outlives a run. Leave out "
-            f"{' and '.join(given)}, or make it incremental with a key."
-        )
-    if member.kind == "this_run" and storage.is_scratch:
-        return "is of kind 'this_run' and has no table. Leave out is_scratch."
-    if asked["replaces"] and asked["keeps"]:
-        return (
-            f"replaces all rows of a {member.replaces}, so that no stored row is left to be the "
-            f"{storage.keeps}. Leave out replaces or keeps."
-        )
-    if given and member.date is None and given != ["replaces"]:
-        return f"needs a date column for {given[-1]}: @model(date=...)."
-    return None
-
-
-def _impossible_columns(member: Model) -> str | None:
-    """Key, date or its day, and replaced column must be among columns that are known already."""
-    if member.columns is None or callable(member.columns):
-        return None
-    known = {name.lower() for name in member.columns}
-    has_day = f"{member.date}_date".lower() in known
-    wanted = {
-        "key": member.key,
-        "date": () if has_day else (member.date,),
-        "replaces": (member.replaces,),
-    }
-    for parameter, names in wanted.items():
-        for name in names:
-            if name is not None and name.lower() not in known:
-                return (
-                    f"has no column '{name}', which is its {parameter}. Add it to columns."
-                    + did_you_mean(name, member.columns)
-                )
-    return None
-
-
-def _impossible_parts(member: Model) -> str | None:
-    for check in member.checks:
-        if not isinstance(check, Check):
-            return (
-                f"cannot be checked: {check!r} is not a check. Write one like "
-                "windrow.NotNull('page_url')."
-            )
-    amend = member.storage.amend
-    if amend is not None and amend.kind != "this_run":
-        return f"is amended by '{amend.name}', which must be @model(kind='this_run')."
-    return None

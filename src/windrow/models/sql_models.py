@@ -4,11 +4,13 @@
     -- package: web
     select page_url, max(start_tstamp) as last_seen
     from page_views_this_run
+    where page_url is not null
     group by page_url
 
 The tables that the query names are its inputs. `page_views_this_run` are this run's rows of a
-model, `page_views` its whole stored table, `events` the events of the run's sessions. Tables that
-no model makes are read as they are.
+model, and for an aggregate like this one the stored rows of the pages that the run touches;
+`page_views` is its whole stored table, `events` the events of the run's sessions. Tables that no
+model makes are read as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from windrow.errors import ConfigError, did_you_mean, first_line
-from windrow.models.model import Kind, Model, Stored
+from windrow.models.model import ENGINE_INPUTS, KeySource, Kind, Model, Stored
+from windrow.models.sql_keys import key_source
 from windrow.tables.sql import quoted
 
 _HEADER = re.compile(r"^\s*--\s*(?P<name>\w+)\s*:\s*(?P<value>.*?)\s*$")
@@ -56,8 +59,10 @@ def load_sql_model(path: Path) -> Model:
     """The model that a .sql file declares."""
     text = path.read_text(encoding="utf-8")
     header = _header(path, text)
-    mentions = _mentions(path, text)
+    query = _query(path, text)
+    mentions = _mentions(query)
     inputs = dict(_inputs(mentions))
+    key = _split_list(header.get("key", ""))
     kind = header.get("kind", "incremental" if "key" in header else "rebuilt")
     if kind not in get_args(Kind):
         raise ConfigError(
@@ -70,7 +75,8 @@ def load_sql_model(path: Path) -> Model:
         name=path.stem,
         function=_function(path, text, mentions),
         kind=cast("Kind", kind),
-        key=_split_list(header.get("key", "")),
+        key=key,
+        per=_per(query, key, mentions, inputs),
         date=header.get("date"),
         replaces=header.get("replaces"),
         tags=_split_list(header.get("tags", "")),
@@ -103,14 +109,36 @@ def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _mentions(path: Path, text: str) -> list[_Mention]:
+def _per(
+    query: exp.Query,
+    key: tuple[str, ...],
+    mentions: list[_Mention],
+    inputs: Mapping[str, Stored | str],
+) -> KeySource:
+    """What the key is made of, for a query over one model's rows of this run."""
+    of_run = [
+        mention.name
+        for mention in mentions
+        if isinstance(inputs[mention.name], str) and inputs[mention.name] not in ENGINE_INPUTS
+    ]
+    if not of_run:
+        return KeySource()
+    if len(of_run) > 1:
+        return KeySource(unclear=f"it names {' and '.join(of_run)}, where one mention can be told")
+    return key_source(query, key, of_run[0])
+
+
+def _query(path: Path, text: str) -> exp.Query:
     try:
         statements = [it for it in sqlglot.parse(text, dialect="spark") if it is not None]
     except sqlglot.ParseError as error:
         raise ConfigError(f"{path} is not SQL: {first_line(error)}") from None
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise ConfigError(f"{path}: expected one SELECT, as a model is made by one query.")
-    query = statements[0]
+    return statements[0]
+
+
+def _mentions(query: exp.Query) -> list[_Mention]:
     named_here = {cte.alias for cte in query.find_all(exp.CTE)}
     return sorted(
         (

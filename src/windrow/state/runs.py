@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import cast
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.state.records import frame_of_record, prepare_table, records_in, stored_as
@@ -201,15 +201,23 @@ class Runs:
 
     def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
         """What a table was at when a model last succeeded; None when no run says so."""
+        return self.versions_at_last_success(package, model).get(str(table))
+
+    def versions_at_last_success(self, package: str, model: str) -> dict[str, str]:
+        """What tables were at when a model last succeeded; empty when no run says so.
+
+        A success that was taken back again is none.
+        """
         rows = self._of(package)
         if rows is None:
-            return None
+            return {}
         succeeded = F.exists(
             "models",
             lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
         )
-        versions = F.max_by(F.col("table_versions")[str(table)], "started_at")
-        return cast("str | None", rows.where(succeeded).select(versions).collect()[0][0])
+        kept = rows.where(_is_kept() & succeeded)
+        versions = F.max_by("table_versions", "started_at")
+        return cast("dict[str, str]", kept.select(versions).collect()[0][0] or {})
 
     def add(self, record: RunRecord) -> None:
         """Add an ended run, which also frees its lease."""
@@ -229,6 +237,10 @@ def _are_apart(newer: RunRecord, older: RunRecord) -> bool:
 def new_run_id(now: datetime) -> str:
     """An id that sorts by time and is unique."""
     return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _is_kept() -> Column:
+    return F.col("outcome").isin(*(it.value for it in Outcome if it.is_kept))
 
 
 def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
