@@ -64,6 +64,8 @@ class Stored:
     """Only the rows of this run's sessions, near the run's days."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
+    is_bare: bool = False
+    """Such a name without a schema: one that nearly names a model is a misspelt one."""
 
 
 def stored(
@@ -118,12 +120,12 @@ class Storage:
     """Makes columns of stored rows that other sessions' rows get from this run, by key."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
-    is_scratch: bool = False
-    """True: its table lies with the helper tables, not with the derived ones."""
+    is_state: bool = False
+    """True: its table is a memory of the package's, which lies with the manifests."""
 
 
-SCRATCH = Storage(is_scratch=True)
-"""For a table that helps to make others and lies with the helper tables."""
+STATE = Storage(is_state=True)
+"""For a table that other tables are made from and nobody asks for itself."""
 
 
 @dataclass(frozen=True)
@@ -195,9 +197,9 @@ class Model:
         return self.storage.steps
 
     @property
-    def is_scratch(self) -> bool:
-        """True: its table lies with the helper tables."""
-        return self.storage.is_scratch
+    def is_state(self) -> bool:
+        """True: its table lies with the manifests."""
+        return self.storage.is_state
 
     @property
     def full_name(self) -> str:
@@ -339,8 +341,8 @@ def _impossible_upsert(member: Model) -> str | None:
             f"is of kind '{member.kind}', so no stored row of it outlives a run. Leave out "
             f"{' and '.join(given)}, or make it incremental with a key."
         )
-    if member.kind == "this_run" and storage.is_scratch:
-        return "is of kind 'this_run' and has no table. Leave out is_scratch."
+    if member.kind == "this_run" and storage.is_state:
+        return "is of kind 'this_run' and has no table. Leave out is_state."
     if asked["replaces"] and asked["keeps"]:
         return (
             f"replaces all rows of a {member.replaces}, so that no stored row is left to be the "
