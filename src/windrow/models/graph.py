@@ -10,7 +10,6 @@ from dataclasses import replace
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.model import ENGINE_INPUTS, Model, Reads, Storage, Stored
 
-
 _TABLES_OF_THE_RUN = ("events", "users_touched")
 """What a query may read beside tables of models."""
 _MISSPELT = 0.8
