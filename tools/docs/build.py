@@ -367,7 +367,7 @@ def _section(table: Table) -> str:
         "Date column": _code([table.date]) if table.date else "",
         "Layout": f"partitioned by {_code(table.partition)}" if table.partition else "",
         "Made": "anew in every run" if table.is_rebuilt else "",
-        "Lies": "with the manifests: other tables are made from it" if table.is_state else "",
+        "Lies": "with the manifests" if table.is_state else "",
         "Only with": _code(table.options),
     }
     rows = [

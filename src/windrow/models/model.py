@@ -125,7 +125,7 @@ class Storage:
 
 
 STATE = Storage(is_state=True)
-"""For a table that other tables are made from and nobody asks for itself."""
+"""For a table that helps to make others, and that nobody asks for itself."""
 
 
 @dataclass(frozen=True)
