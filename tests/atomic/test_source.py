@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.atomic.entity_columns import IAB, WEB_PAGE, WEB_VITALS
+from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import check_columns, open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError
 from windrow.models.foundation import is_of_app, is_on_time
 from windrow.packages.web.settings import WebSettings
+from windrow.tables.observed import Observed
 
 FIRST, LAST = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)
 
@@ -82,22 +84,29 @@ def test_json_that_cannot_be_read_is_null_and_counted(spark, tmp_path, text):
     source = open_source(
         spark, EventsSource(path=str(tmp_path / "events")), time_column="collector_tstamp"
     )
-    counted = Observation()
-    events = source.between(FIRST, LAST, [WEB_PAGE.name], malformed=counted)
+    counted = Observed()
+    events = source.between(FIRST, LAST, [WEB_PAGE.name], unreadable=counted)
     first = F.get(F.col(WEB_PAGE.name), F.lit(0)).getField("id")
     assert events.select(first).collect()[0][0] is None
     if "not" in text:
-        assert counted.get == {WEB_PAGE.name: 1}
+        assert counted.figures(has_rows=True) == {WEB_PAGE.name: 1}
 
 
-def test_text_columns_get_their_types_and_nonsense_is_null(spark, tmp_path):
-    frame = one_event(spark, doc_height="'1200'", doc_width="'wide'", br_cookies="'true'")
+def test_text_columns_get_their_types_and_nonsense_is_null_and_refused(spark, tmp_path):
+    frame = one_event(
+        spark, doc_height="'1200'", doc_width="'wide'", br_cookies="'true'", se_value="' '"
+    )
     frame.write.parquet(str(tmp_path / "events"))
     source = open_source(
         spark, EventsSource(path=str(tmp_path / "events")), time_column="collector_tstamp"
     )
-    row = source.between(FIRST, LAST, ["doc_height", "doc_width", "br_cookies"]).collect()[0]
-    assert tuple(row) == (1200, None, True)
+    columns, found = ["doc_height", "doc_width", "br_cookies", "se_value"], Observed()
+    row = source.between(FIRST, LAST, columns, unreadable=found).collect()[0]
+    assert tuple(row) == (1200, None, True, None)
+    problem = "column 'doc_width' is text and has 1 value that is not of type int, such as 'wide'"
+    with pytest.raises(SourceError, match=problem) as error:
+        refuse_misfits(found.figures(has_rows=True))
+    assert (error.value.exit_code, str(error.value).count("  - ")) == (2, 1)
 
 
 def test_the_window_reaches_the_scan_as_literals(spark, tmp_path):

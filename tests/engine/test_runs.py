@@ -240,3 +240,8 @@ def test_an_endless_session_is_capped_and_quarantined(pages: Site):
     assert result.counts is not None
     assert result.counts["window_too_late"] == 1
     assert result.counts["window_without_session"] == 1
+
+    pages.arrive(event("z", "s1", "2024-01-10 10:00", page="pz"))
+    later = pages.run("2024-01-11 00:00")
+    assert (later.counts or {})["window_quarantined"] == 1
+    assert len(pages.rows("page_views", "page_view_id")) == 4

@@ -81,7 +81,7 @@ def later_facts(events): ...
             {"kind": "rebuilt", "storage": Storage(keeps="earliest", amend=later_facts)},
             "Leave out keeps and amend",
         ),
-        ({"kind": "this_run", "storage": Storage(is_scratch=True)}, "has no table"),
+        ({"kind": "this_run", "storage": Storage(is_state=True)}, "has no table"),
         ({"key": "id", "storage": Storage(keeps="earliest")}, "needs a date column for keeps"),
         ({"key": "id", "storage": Storage(amend=later_facts)}, "needs a date column for amend"),
         (

@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow import ConfigError
-from windrow.models.model import Stored
+from windrow.models.graph import in_order
+from windrow.models.model import Model, Stored
 from windrow.models.sql_models import load_sql_model
 
 
@@ -44,6 +45,22 @@ def test_tables_in_a_query_are_inputs(tmp_path: Path):
         "snowplow_web_base_events_this_run": "events",
         "base_sessions_this_run": "sessions_this_run",
     }
+
+
+def test_a_misspelt_table_is_refused_and_one_with_a_schema_is_not(tmp_path: Path):
+    views = Model("page_views", lambda: None, key=("page_view_id",), prefix="snowplow_web_")
+    for wrong, meant in {
+        "page_viewz": "page_views",
+        "snowplow_web_pageviews": "snowplow_web_page_views",
+        "PAGE_VIEWS": "page_views",
+        "event": "events",
+    }.items():
+        own = load_sql_model(written(tmp_path, f"select * from {wrong}"))
+        with pytest.raises(ConfigError, match=f"'own' reads '{wrong}'.*Did you mean '{meant}'"):
+            in_order([views, own])
+    for outside in ("prices", "lake.page_viewz", "derived.page_viewz"):
+        own = load_sql_model(written(tmp_path, f"select * from {outside}"))
+        assert in_order([views, own])[-1].inputs == {}
 
 
 def test_without_a_key_a_table_is_rebuilt(tmp_path: Path):

@@ -63,6 +63,26 @@ def test_a_run_tells_what_it_took_in_left_out_and_how_far_it_came() -> None:
     ]
 
 
+def test_a_run_tells_of_absurd_times_quarantine_sessions_without_rows_and_bad_json() -> None:
+    counts = {
+        "events": 10,
+        "sessions": 3,
+        "window_absurd_time": 2,
+        "window_quarantined": 1,
+        "malformed_entities": 4,
+        "malformed_contexts_page_1": 3,
+        "malformed_unstruct_event_click_1": 1,
+        "sessions_without_row": 1,
+    }
+    assert shown(runs_text(ran(replace(a_result(), counts=counts))))[3:6] == [
+        "  Left out: 2 events at an absurd or unknown time and 1 event of quarantined sessions.",
+        "  Without a row in the sessions table: 1 session; no event of theirs counts there, "
+        "such as those of bots or outside page views.",
+        "  Not to be read as JSON, and taken for null: 4 entities: 3 in contexts_page_1 and 1 in "
+        "unstruct_event_click_1.",
+    ]
+
+
 def test_a_run_that_is_not_caught_up_says_how_to_go_on() -> None:
     lines = shown(runs_text(ran(replace(a_result(), is_caught_up=False))))
     assert lines[-1] == "  More is left: run again or use --until-caught-up."

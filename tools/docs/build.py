@@ -164,6 +164,7 @@ class Table:
     date: str | None = None
     partition: Sequence[str] = ()
     is_rebuilt: bool = False
+    is_state: bool = False
     options: Sequence[str] = ()
     """The options without which the table is not made."""
 
@@ -359,6 +360,7 @@ def _described(package: Package, member: Model, settings: ModelSettings) -> Tabl
         date=member.date,
         partition=destination.partition(columns),
         is_rebuilt=member.kind == "rebuilt",
+        is_state=member.is_state,
         options=_options_of(package, member),
     )
 
@@ -385,6 +387,7 @@ def _section(table: Table) -> str:
         "Date column": _code([table.date]) if table.date else "",
         "Layout": f"partitioned by {_code(table.partition)}" if table.partition else "",
         "Made": "anew in every run" if table.is_rebuilt else "",
+        "Lies": "with the manifests" if table.is_state else "",
         "Only with": _code(table.options),
     }
     rows = [

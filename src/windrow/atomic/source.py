@@ -1,6 +1,7 @@
 """The source: the atomic events table, read as it is and adapted to one shape.
 
-Standard columns get their types, entities their one shape (`entities.py`).
+Standard columns get their types (`misfits.py`: where text has none), entities their one shape
+(`entities.py`).
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.atomic.entities import known_entity
 from windrow.atomic.entity_columns import ENTITY_COLUMNS
+from windrow.atomic.misfits import misfit_measures, text_columns
 from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
+from windrow.tables.observed import Observed
 from windrow.tables.refusals import REFUSALS, reason_of, unreadable_files
 from windrow.tables.sql import quoted
 
@@ -85,6 +88,8 @@ class Source:
     """Adapted column -> the stored ones it is made of; None when that cannot be told."""
     malformed: MadeOnDemand
     """Entity -> true where its JSON text cannot be read; only for entities that come as text."""
+    misfits: MadeOnDemand
+    """Column -> true where its text cannot be of its type; only for columns that are text."""
     time_column: str
     notes: tuple[str, ...] = ()
     """What whoever runs the package should know of the columns."""
@@ -98,20 +103,33 @@ class Source:
         columns: Sequence[str],
         *,
         keeps: Column | None = None,
-        malformed: Observation | None = None,
+        unreadable: Observed | None = None,
     ) -> DataFrame:
         """The events of a closed window of collector time, with the adapted columns asked for.
 
         `keeps` is over stored columns and leaves out events before anything is made of them.
-        Entities whose JSON text cannot be read are null; `malformed` counts them.
+        What cannot be read is null; `unreadable` counts it, of entities and of other columns.
         """
         rows = self._rows_with(columns, lower, upper)
         if keeps is not None:
             rows = rows.where(keeps)
-        bad = [F.count_if(self.malformed[n]).alias(n) for n in columns if n in self.malformed]
-        if malformed is not None and bad:
-            rows = rows.observe(malformed, *bad)
+        if unreadable is not None:
+            rows = unreadable.over(rows, self._measures(columns))
+        rows = rows.where(~self._has_misfit_time())
         return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def malformed_entities(self, figures: Mapping[str, int]) -> dict[str, int]:
+        """Entity -> how many could not be read, of those that `unreadable` had to do with."""
+        return {name: number for name, number in figures.items() if name in self.malformed}
+
+    def _measures(self, columns: Sequence[str]) -> dict[str, Column]:
+        measures = {
+            name: F.count_if(self.malformed[name]) for name in columns if name in self.malformed
+        }
+        for name in dict.fromkeys((self.time_column, *columns)):
+            if name in self.misfits:
+                measures |= misfit_measures(name, self.misfits[name])
+        return measures
 
     def with_nulls(self, names: Sequence[str]) -> Source:
         """The source with columns of nothing where it lacks these entities or events."""
@@ -129,9 +147,10 @@ class Source:
     def rows_between(self, lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a closed window of collector time.
 
-        The bounds are literals of the stored column's own type, so that files are pruned.
+        The bounds are literals of the stored column's own type, so that files are pruned. Where
+        times are text, rows whose time cannot be read come along, for someone to notice them.
         """
-        return self._where(self.raw, lower, upper)
+        return self.raw.where(self._is_between(lower, upper) | self._has_misfit_time())
 
     def _rows_with(self, columns: Sequence[str], lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a window; those that are kept anyway are not read again."""
@@ -140,14 +159,19 @@ class Source:
             return self.rows_between(lower, upper)
         if upper < kept.first or kept.last < lower:
             return self.rows_between(lower, upper)
-        rows = self._where(kept.rows, max(lower, kept.first), min(upper, kept.last))
+        in_both = self._is_between(max(lower, kept.first), min(upper, kept.last))
+        rows = kept.rows.where(in_both | self._has_misfit_time())
         missing = [(lower, kept.first - _MICROSECOND), (kept.last + _MICROSECOND, upper)]
         for first, last in missing:
             if first <= last:
-                rows = rows.union(only(self.rows_between(first, last), kept.rows.columns))
+                others = self.raw.where(self._is_between(first, last))
+                rows = rows.union(only(others, kept.rows.columns))
         return rows
 
-    def _where(self, rows: DataFrame, lower: datetime, upper: datetime) -> DataFrame:
+    def _has_misfit_time(self) -> Column:
+        return self.misfits.get(self.time_column, F.lit(False))
+
+    def _is_between(self, lower: datetime, upper: datetime) -> Column:
         stored_type = self.raw.schema[self.time_column].dataType
         time = F.col(self.time_column)
         if isinstance(stored_type, StringType):
@@ -155,7 +179,7 @@ class Source:
             first, last = literal(lower), literal(upper)
         else:
             first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
-        return rows.where((time >= first) & (time <= last))
+        return (time >= first) & (time <= last)
 
 
 def open_source(
@@ -178,7 +202,8 @@ def open_source(
     as_stored = {f.name: partial(_standard, f.name, f.dataType) for f in raw.schema.fields}
     adapted = MadeOnDemand({**as_stored, **_known(own.columns)})
     malformed = MadeOnDemand(_known(own.malformed))
-    return Source(raw, adapted, None, malformed, time_column, own.notes)
+    misfits = MadeOnDemand(text_columns({f.name: f.dataType for f in raw.schema.fields}))
+    return Source(raw, adapted, None, malformed, misfits, time_column, own.notes)
 
 
 def _known(columns: Mapping[str, Column]) -> dict[str, Callable[[], Column]]:
@@ -281,7 +306,12 @@ def _adapted(raw: DataFrame, time_column: str) -> Source:
     stored: dict[str, tuple[str, ...]] = {name: (name,) for name in types}
     stored |= {name: tuple(entity.columns) for name, entity in found.items()}
     return Source(
-        raw, MadeOnDemand(standard | entities), stored, MadeOnDemand(malformed), time_column
+        raw,
+        MadeOnDemand(standard | entities),
+        stored,
+        MadeOnDemand(malformed),
+        MadeOnDemand(text_columns(types)),
+        time_column,
     )
 
 
@@ -290,5 +320,5 @@ def _standard(name: str, found: DataType) -> Column:
     column = F.col(quoted(name))
     if wanted is None or found.simpleString() == wanted:
         return column
-    # Text that does not parse is an unknown value, not a reason to stop the run.
+    # Text that does not parse is found by `misfits`, which can say where and what it is.
     return column.try_cast(wanted) if isinstance(found, StringType) else column.cast(wanted)

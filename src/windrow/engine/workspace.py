@@ -119,7 +119,7 @@ class Workspace:
 
     def table(self, model: Model) -> TableName:
         """Where a model's rows are stored."""
-        schema = self.schemas.scratch if model.is_scratch else self.schemas.derived
+        schema = self.schemas.manifest if model.is_state else self.schemas.derived
         return TableName(schema, model.full_name)
 
     def this_run_table(self, name: str) -> TableName:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,12 +13,19 @@ from pyspark.sql.types import ArrayType, StringType
 from windrow.atomic.source import Reshaped
 from windrow.columns.expressions import columns_in
 from windrow.columns.rules import column
+from windrow.columns.timestamps import literal, plus_days
 from windrow.config import ATOMIC, IdentifierSource, PackageSettings, flat
 from windrow.tables import Columns
 
 SESSION_ID = "session_id"
 USER_ID = "session_user"
 """What the engine calls a session's id and its user's, whatever the package's tables call them."""
+EARLIEST_TIME = datetime(1990, 1, 1, tzinfo=UTC)
+DAYS_AHEAD = 3
+"""An event that happened before the former, or so long after it was collected, has an absurd time.
+
+Measured against the event itself and not the clock, so that it is the same in every run.
+"""
 
 
 @dataclass(frozen=True)
@@ -149,9 +157,25 @@ class Foundation:
         return events.alias("e").withColumns(found | kept) if found or kept else events
 
     def is_usable(self, settings: PackageSettings) -> Column:
-        """The standard event filter: in a session, sent in time, of a wanted app and platform."""
+        """The standard event filter: in a session, at a time that can be, sent in time, and of a
+        wanted app and platform."""
         in_session = F.col(self.session).isNotNull() if self.has_sessions else F.lit(True)
-        return in_session & is_on_time(settings) & is_of_app(settings) & self.is_of_platform()
+        timely = self.has_possible_times(settings) & is_on_time(settings)
+        return in_session & timely & is_of_app(settings) & self.is_of_platform()
+
+    def has_possible_times(self, settings: PackageSettings) -> Column:
+        """False for an event whose times are unknown or absurd; the reference takes those too."""
+        if settings.compat:
+            return F.lit(True)
+        collected = F.col(settings.session_timestamp)
+        happened = F.col("derived_tstamp" if self.has_sessions else "collector_tstamp")
+        earliest = literal(EARLIEST_TIME)
+        is_possible = (
+            (collected >= earliest)
+            & (happened >= earliest)
+            & (happened <= plus_days(collected, DAYS_AHEAD))
+        )
+        return F.coalesce(is_possible, F.lit(False))
 
     def is_of_platform(self) -> Column:
         """True for events of the package's platforms, or of any when it names none."""

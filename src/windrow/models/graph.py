@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import graphlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.model import ENGINE_INPUTS, Model, Reads, Storage, Stored
+
+_TABLES_OF_THE_RUN = ("events", "users_touched")
+"""What a query may read beside tables of models."""
+_MISSPELT = 0.8
+"""How alike names are, from 0 to 1, that are taken for one name spelt in two ways."""
 
 
 def in_order(models: Iterable[Model]) -> list[Model]:
@@ -97,10 +103,24 @@ def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:
         if isinstance(source, Stored):
             if source.model in names or not source.or_outside:
                 resolved[parameter] = replace(source, model=owner(source.model))
+            elif source.is_bare:
+                _refuse_misspelt(member, source.model, names)
         else:
             resolved[parameter] = source if source in ENGINE_INPUTS else owner(source)
     after = tuple(owner(name) for name in member.reads.after)
     return replace(member, inputs=resolved, reads=replace(member.reads, after=after))
+
+
+def _refuse_misspelt(member: Model, table: str, known: Iterable[str]) -> None:
+    """Stop at a table without a schema whose name is nearly that of a model: it was meant."""
+    names = {name.lower(): name for name in (*_TABLES_OF_THE_RUN, *known)}
+    near = difflib.get_close_matches(table.lower(), names, n=1, cutoff=_MISSPELT)
+    if near:
+        raise ConfigError(
+            f"Model '{member.name}' reads '{table}', which nothing provides. Did you mean "
+            f"'{names[near[0]]}'? If it is a table of yours, write it with its schema: "
+            f"my_schema.{table}."
+        )
 
 
 def _aliases(member: Model) -> set[str]:

@@ -38,8 +38,8 @@ def _impossible_upsert(member: Model) -> str | None:
             f"is of kind '{member.kind}', so no stored row of it outlives a run. Leave out "
             f"{' and '.join(given)}, or make it incremental with a key."
         )
-    if member.kind == "this_run" and storage.is_scratch:
-        return "is of kind 'this_run' and has no table. Leave out is_scratch."
+    if member.kind == "this_run" and storage.is_state:
+        return "is of kind 'this_run' and has no table. Leave out is_state."
     if asked["replaces"] and asked["keeps"]:
         return (
             f"replaces all rows of a {member.replaces}, so that no stored row is left to be the "

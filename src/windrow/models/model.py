@@ -65,6 +65,8 @@ class Stored:
     """Only the rows of this run's sessions, near the run's days."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
+    is_bare: bool = False
+    """Such a name without a schema: one that nearly names a model is a misspelt one."""
     touched: bool = False
     """Only the rows of the reader's keys that this run bears on; see `own_models`."""
 
@@ -137,12 +139,12 @@ class Storage:
     of this run's sessions."""
     steps: tuple[str, ...] = ()
     """Helper tables of the SQL packages that are part of this model; the manifest has them too."""
-    is_scratch: bool = False
-    """True: its table lies with the helper tables, not with the derived ones."""
+    is_state: bool = False
+    """True: its table is a memory of the package's, which lies with the manifests."""
 
 
-SCRATCH = Storage(is_scratch=True)
-"""For a table that helps to make others and lies with the helper tables."""
+STATE = Storage(is_state=True)
+"""For a table that helps to make others, and that nobody asks for itself."""
 
 
 @dataclass(frozen=True)
@@ -221,9 +223,9 @@ class Model:
         return self.storage.steps
 
     @property
-    def is_scratch(self) -> bool:
-        """True: its table lies with the helper tables."""
-        return self.storage.is_scratch
+    def is_state(self) -> bool:
+        """True: its table lies with the manifests."""
+        return self.storage.is_state
 
     @property
     def full_name(self) -> str:

@@ -10,7 +10,7 @@
 The tables that the query names are its inputs. `page_views_this_run` are this run's rows of a
 model, and for an aggregate like this one the stored rows of the pages that the run touches;
 `page_views` is its whole stored table, `events` the events of the run's sessions. Tables that no
-model makes are read as they are.
+model makes are read as they are; one whose name is close to a model's needs its schema with it.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class _Mention:
     start: int
     end: int
     has_alias: bool
+    has_schema: bool
 
 
 def load_sql_model(path: Path) -> Model:
@@ -158,6 +159,7 @@ def _mention(table: exp.Table) -> _Mention:
         start=first.meta["start"],
         end=table.this.meta["end"] + 1,
         has_alias=bool(table.alias),
+        has_schema=schema is not None,
     )
 
 
@@ -169,7 +171,8 @@ def _inputs(mentions: list[_Mention]) -> Iterator[tuple[str, Stored | str]]:
         elif mention.name.endswith(_THIS_RUN):
             yield mention.name, mention.name.removesuffix(_THIS_RUN)
         else:
-            yield mention.name, Stored(mention.name, or_outside=True)
+            is_bare = not mention.has_schema
+            yield mention.name, Stored(mention.name, or_outside=True, is_bare=is_bare)
 
 
 def _function(path: Path, text: str, mentions: list[_Mention]) -> Callable[..., DataFrame]:

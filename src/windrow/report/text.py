@@ -26,10 +26,13 @@ from windrow.state.runs import RunRecord
 
 _LEFT_OUT = {
     "window_without_session": "without a session id",
+    "window_absurd_time": "at an absurd or unknown time",
     "window_too_late": "sent too late",
     "window_other_app": "of other applications",
     "window_other_platform": "of other platforms",
+    "window_quarantined": "of quarantined sessions",
 }
+_MALFORMED = "malformed_"
 
 
 def plain_table(*columns: str, numbers: Iterable[str] = ()) -> Table:
@@ -120,6 +123,25 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     if counts.get("capped"):
         sessions = words.count(counts["capped"], "session")
         yield f"Reached their cap: {sessions}; later events of theirs are left out."
+    if counts.get("sessions_without_row"):
+        sessions = words.count(counts["sessions_without_row"], "session")
+        yield (
+            f"Without a row in the sessions table: {sessions}; no event of theirs counts there, "
+            "such as those of bots or outside page views."
+        )
+    if counts.get("malformed_entities"):
+        yield _malformed(counts)
+
+
+def _malformed(counts: Mapping[str, int]) -> str:
+    entities = words.count(counts["malformed_entities"], "entity", "entities")
+    parts = [
+        f"{number:,} in {name.removeprefix(_MALFORMED)}"
+        for name, number in counts.items()
+        if name.startswith(_MALFORMED) and name != "malformed_entities"
+    ]
+    where = f": {words.join_words(parts)}" if parts else ""
+    return f"Not to be read as JSON, and taken for null: {entities}{where}."
 
 
 def _troubles(result: RunResult) -> Iterator[str]:

@@ -66,6 +66,7 @@ def test_a_run_fills_every_table_and_a_later_one_goes_on(site: Normalized):
     assert first.outcome == "succeeded"
     assert first.counts == {
         "window_events": 6,
+        "window_absurd_time": 0,
         "window_too_late": 1,
         "window_other_app": 0,
         "events": 4,

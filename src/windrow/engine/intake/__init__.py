@@ -17,6 +17,7 @@ from windrow.engine.intake.sessions import find_sessions
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.intake.window import events_of_window
 from windrow.engine.workspace import Workspace
+from windrow.models.foundation import DAYS_AHEAD
 from windrow.state.limits import Limits, State
 
 __all__ = ["Intake", "columns_read", "take_in"]
@@ -44,5 +45,6 @@ def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:
     if sessions.first is None or sessions.last is None:
         return []
     first = sessions.first - timedelta(days=max(1, ws.settings.days_late_allowed))
-    days = (sessions.last.date() - first.date()).days
+    last = sessions.last + timedelta(days=DAYS_AHEAD)
+    days = (last.date() - first.date()).days
     return [first.date() + timedelta(days=number) for number in range(days + 1)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
@@ -15,6 +16,7 @@ from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.tables.frames import materialized
+from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 """A window that ends before it begins: no session means no event, and no file is read."""
@@ -27,10 +29,10 @@ def gather_events(
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
-    malformed = Observation()
+    unreadable = Observed()
     keeps = None if foundation.keeps is None else foundation.keeps()
     scanned = session_events.scan(
-        source, foundation, first, last, wanted, keeps=keeps, malformed=malformed
+        source, foundation, first, last, wanted, keeps=keeps, unreadable=unreadable
     )
     found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
     added = found.withColumns(foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
@@ -46,6 +48,8 @@ def gather_events(
         F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
         *(F.sum(f"with_{name}").alias(f"with_{name}") for name in foundation.counts()),
     ).collect()[0]
+    bad = unreadable.figures(has_rows=bool(totals["events"]))
+    refuse_misfits(bad)
     one_user = events.drop("copies", USER_ID)
     if totals["mixed"] and foundation.has_one_user_per_session:
         one_user = session_events.with_session_user(one_user, seen.where("is_mixed"), foundation)
@@ -63,8 +67,7 @@ def gather_events(
     counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
     counts["events"] = ids
     counts["duplicates"] = (totals["copies"] or 0) - ids
-    if set(wanted) & set(source.malformed):
-        counts["malformed_entities"] = sum(malformed.get.values())
+    counts |= counts_of_malformed(source, bad)
     with_users = materialized(_with_users(sessions.this_run, seen))
     # The lifecycle still says whose the sessions were when they were last processed.
     users = (
@@ -88,6 +91,13 @@ def gather_events(
         counts=counts,
         cached=events,
     )
+
+
+def counts_of_malformed(source: Source, unreadable: Mapping[str, int]) -> dict[str, int]:
+    """How many entities could not be read, in all and of each kind; of the events read."""
+    found = source.malformed_entities(unreadable)
+    by_entity = {f"malformed_{name}": number for name, number in found.items() if number}
+    return {"malformed_entities": sum(found.values()), **by_entity} if found else {}
 
 
 def columns_read(ws: Workspace, source: Source, asked: Iterable[str] | None) -> list[str]:

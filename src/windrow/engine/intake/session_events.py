@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
@@ -13,6 +13,7 @@ from windrow.atomic.source import Source
 from windrow.columns.timestamps import plus_days
 from windrow.config import PackageSettings
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
+from windrow.tables.observed import Observed
 
 _UNHASHABLE = ("map", "variant")
 
@@ -25,11 +26,11 @@ def scan(
     columns: Iterable[str],
     *,
     keeps: Column | None = None,
-    malformed: Observation | None = None,
+    unreadable: Observed | None = None,
 ) -> DataFrame:
     """The events of a closed stretch of time, with the columns asked for and their session."""
     return foundation.identified(
-        source.between(first, last, tuple(columns), keeps=keeps, malformed=malformed)
+        source.between(first, last, tuple(columns), keeps=keeps, unreadable=unreadable)
     )
 
 

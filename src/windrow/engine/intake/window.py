@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
-from windrow.engine.intake.gather import columns_read
+from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import is_of_app, is_on_time
 from windrow.state.limits import Limits
 from windrow.tables.frames import frame_of
+from windrow.tables.observed import Observed
 
 
 def events_of_window(
@@ -24,18 +25,19 @@ def events_of_window(
     """Every usable event of the window, each once: the base of a package without sessions."""
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
-    read, malformed = Observation(), Observation()
+    read, unreadable = Observed(), Observed()
     scanned = session_events.scan(
-        source, foundation, limits.lower, limits.upper, wanted, malformed=malformed
+        source, foundation, limits.lower, limits.upper, wanted, unreadable=unreadable
     )
     on_time = F.coalesce(is_on_time(settings), F.lit(False))
     of_app = F.coalesce(is_of_app(settings), F.lit(False))
-    measures = (
-        F.count(F.lit(1)).alias("events"),
-        F.count_if(~on_time).alias("too_late"),
-        F.count_if(~of_app).alias("other_app"),
-    )
-    usable = scanned.observe(read, *measures).where(foundation.is_usable(settings))
+    measures = {
+        "events": F.count(F.lit(1)),
+        "absurd_time": F.count_if(~foundation.has_possible_times(settings)),
+        "too_late": F.count_if(~on_time),
+        "other_app": F.count_if(~of_app),
+    }
+    usable = read.over(scanned, measures).where(foundation.is_usable(settings))
     kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = kept.withColumns(foundation.adds())
     events = session_events.first_copies(added, ["event_id"], "collector_tstamp").persist()
@@ -47,16 +49,15 @@ def events_of_window(
         F.collect_set(F.to_date("collector_tstamp")).alias("days"),
         F.collect_set("event_name" if has_names else F.lit(None).cast("string")).alias("names"),
     ).collect()[0]
-    # Where no event is left, Spark drops the part of its plan that would have counted them.
-    has_events = totals["events"] > 0
-    window = read.get if has_events else scanned.agg(*measures).collect()[0].asDict()
-    counts = {f"window_{name}": value for name, value in window.items()}
+    has_rows = totals["events"] > 0
+    bad = unreadable.figures(has_rows=has_rows)
+    refuse_misfits(bad)
+    counts = {f"window_{name}": value for name, value in read.figures(has_rows=has_rows).items()}
     counts |= {
         "events": totals["events"],
         "duplicates": (totals["copies"] or 0) - totals["events"],
     }
-    if has_events and set(wanted) & set(source.malformed):
-        counts["malformed_entities"] = sum(malformed.get.values())
+    counts |= counts_of_malformed(source, bad)
     nobody = frame_of(ws.spark, [], foundation.lifecycle)
     return Intake(
         sessions=foundation.from_record(nobody),

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import SCRATCH, model
+from windrow.models.model import STATE, model
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
 
@@ -16,7 +16,7 @@ COLUMNS: Columns = {
 }
 
 
-@model(kind="rebuilt", key="percent_progress", columns=COLUMNS, storage=SCRATCH)
+@model(kind="rebuilt", key="percent_progress", columns=COLUMNS, storage=STATE)
 def pivot_base(sessions_this_run: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
     """One row per percent boundary: how much play time reaching it is worth."""
     # A count is one row whatever it counts: something to put the boundaries on.

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import SCRATCH, model, stored
+from windrow.models.model import STATE, model, stored
 from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.interactions import MEDIA, PLAY_ID
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
@@ -64,7 +64,7 @@ COLUMNS: Columns = {
     date="start_tstamp",
     columns=COLUMNS,
     replaces="domain_sessionid",
-    storage=SCRATCH,
+    storage=STATE,
 )
 def play_parts(
     interactions_this_run: DataFrame,

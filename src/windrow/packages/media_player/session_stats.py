@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.models.model import SCRATCH, model, stored
+from windrow.models.model import model, stored
 from windrow.models.parts.time_columns import START_DATE
 from windrow.packages.media_player.media_stats import exact_average, share_played
 from windrow.packages.web.event_fields import fields
@@ -35,9 +35,7 @@ COLUMNS: Columns = {
 }
 
 
-@model(
-    kind="rebuilt", key="domain_sessionid", date="start_tstamp", columns=COLUMNS, storage=SCRATCH
-)
+@model(kind="rebuilt", key="domain_sessionid", date="start_tstamp", columns=COLUMNS)
 def session_stats(plays: DataFrame = stored("base")) -> DataFrame:
     """One row per session with media: impressions, plays and play time."""
     is_played, is_valid = F.col("is_played"), F.col("is_valid_play")

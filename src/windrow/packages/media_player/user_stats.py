@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.models.checks import NotNull
-from windrow.models.model import SCRATCH, model, stored
+from windrow.models.model import model, stored
 from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.media_player.media_stats import exact_average
 from windrow.packages.media_player.session_stats import COLUMNS as SESSION_COLUMNS
@@ -47,7 +47,6 @@ def columns_for(settings: MediaPlayerSettings) -> Columns:
     date="first_play",
     columns=columns_for,
     checks=(NotNull("domain_userid", severity="warn"),),
-    storage=SCRATCH,
 )
 def user_stats(
     settings: MediaPlayerSettings, sessions: DataFrame = stored("session_stats")
