@@ -13,13 +13,12 @@ from pyspark.sql import SparkSession
 
 from windrow.atomic.source import open_source
 from windrow.config import Config, Target, find_project, load
-from windrow.config.times import in_utc
 from windrow.engine import run as runs
 from windrow.engine.checking import CheckReport, check_last_run
 from windrow.engine.events import checked_source
 from windrow.engine.holding import look
 from windrow.engine.model_run import planned_tables
-from windrow.engine.options import RunKeywords, RunOptions
+from windrow.engine.options import RunKeywords, RunOptions, clock_of
 from windrow.engine.plan import Plan, chosen_models, next_plan, with_reads
 from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener, say_nothing
@@ -221,7 +220,7 @@ class Project:
         """What the next run would do; writes nothing."""
         ws, asked = self.workspace(package), RunOptions(**options)
         source = checked_source(ws, chosen_models(ws, asked))
-        plan = next_plan(ws, look(ws), source, asked, _clock(now))
+        plan = next_plan(ws, look(ws), source, asked, clock_of(now))
         return with_reads(plan, source, ws.settings)
 
     def run(
@@ -234,7 +233,7 @@ class Project:
     ) -> RunResult:
         """Carry out the next run of a package; with `check`, only if its rows pass their checks."""
         asked = RunOptions(**options)
-        return runs.run(self.workspace(package), asked, now=_clock(now), listener=listener)
+        return runs.run(self.workspace(package), asked, now=clock_of(now), listener=listener)
 
     def run_until_caught_up(
         self,
@@ -246,7 +245,7 @@ class Project:
     ) -> list[RunResult]:
         """Run again and again at one clock until nothing is left, or a model or check fails."""
         chosen = [Chosen(self.workspace(package), RunOptions(**options))]
-        done = run_packages(chosen, now=_clock(now), until_caught_up=True, listener=listener)
+        done = run_packages(chosen, now=clock_of(now), until_caught_up=True, listener=listener)
         return done[package].runs
 
     def choices(
@@ -291,7 +290,7 @@ class Project:
                 )
                 for it in meant
             ],
-            now=_clock(now),
+            now=clock_of(now),
             until_caught_up=until_caught_up,
             listener=listener,
             begin=begin,
@@ -311,9 +310,9 @@ class Project:
         """What processing a past window again would do; writes nothing."""
         return plan_rerun(
             self.workspace(package),
-            first=_clock(first),
-            last=None if last is None else _clock(last),
-            now=_clock(now),
+            first=clock_of(first),
+            last=None if last is None else clock_of(last),
+            now=clock_of(now),
             select=select,
             restart=restart,
             despite_missing_events=despite_missing_events,
@@ -331,7 +330,7 @@ class Project:
 
     def rollback(self, package: str, run_id: str, *, now: datetime | None = None) -> Rollback:
         """Take a package back to where a run found it."""
-        clock = _clock(now)
+        clock = clock_of(now)
         ws = self.workspace(package)
         return roll_back(ws, run_id, new_id=new_run_id(clock))
 
@@ -370,7 +369,7 @@ class Project:
         """Lay out, compact and, if told to delete, expire a package's tables."""
         return maintain(
             self.workspace(package),
-            now=_clock(now),
+            now=clock_of(now),
             retention_days=retention_days,
             select=select,
             delete=delete,
@@ -388,14 +387,9 @@ class Project:
         is_configured = "normalize" in self.config.packages
         events = self.config.events_of("normalize") if is_configured else self.config.events
         source = open_source(self.spark, events, time_column="collector_tstamp")
-        rows = source.raw if since is None else source.rows_between(_clock(since), _FAR_OFF)
+        rows = source.raw if since is None else source.rows_between(clock_of(since), _FAR_OFF)
         return suggest(rows)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""
-        return package_status(self.workspace(package), _clock(now))
-
-
-def _clock(now: datetime | None) -> datetime:
-    """The run's clock: read once, UTC; a time without a zone is UTC."""
-    return datetime.now(UTC) if now is None else in_utc(now, "The time")
+        return package_status(self.workspace(package), clock_of(now))

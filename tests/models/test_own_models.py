@@ -192,3 +192,12 @@ def test_without_sessions_rows_of_events_are_told_apart_by_their_id():
     (refused,) = with_kept_rows([replace(member, key=("page_url",))], without)
     assert "made from the run's events" in refused.refusal
     assert "by session" not in refused.refusal
+
+
+def test_rows_can_be_replaced_by_session_user_or_day_and_by_nothing_else():
+    for column in (SESSION, "domain_userid", "seen_at", "seen_at_date"):
+        member = model(key="page_view_id", date="seen_at", replaces=column)(of_page_views)
+        assert not with_kept_rows([replace(member, path="models/x.py")], WEB)[0].refusal
+    member = model(key="page_view_id", replaces="page_url")(of_page_views)
+    (refused,) = with_kept_rows([replace(member, path="models/x.py")], WEB)
+    assert "replaces rows by 'page_url', of which no run brings every row" in refused.refusal

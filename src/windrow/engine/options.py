@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TypedDict
 
 
@@ -47,3 +48,10 @@ class RunOptions:
 
 PLAIN = RunOptions()
 """Nothing special: all models, from where they stood."""
+
+
+def clock_of(now: datetime | None) -> datetime:
+    """The run's clock: read once, UTC; a time without a zone is UTC."""
+    if now is None:
+        return datetime.now(UTC)
+    return now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)

@@ -14,6 +14,7 @@ from windrow.engine.upsert import Replaced
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID
 from windrow.models.model import Model
+from windrow.models.own_models import day_columns
 from windrow.state.limits import Limits, State
 from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import frame_of
@@ -101,7 +102,10 @@ class ReplacedRows:
 
     def _day_column(self, member: Model) -> str | None:
         columns = member.columns_for(self.ws.settings_of(member))
-        return self.ws.destination(member).day_column(columns) if columns else None
+        if columns is None:
+            # Only its rows will tell: what it replaces by is its day, or it has none.
+            return member.replaces if member.replaces in day_columns(member) else None
+        return self.ws.destination(member).day_column(columns)
 
     @property
     def _near_days(self) -> tuple[DayRange, ...]:

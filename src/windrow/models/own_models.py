@@ -33,6 +33,8 @@ def with_kept_rows(models: Sequence[Model], foundation: Foundation) -> list[Mode
 
 
 def _settled(member: Model, known: Mapping[str, Model], foundation: Foundation) -> Model:
+    if member.path and member.replaces is not None:
+        return _replacing(member, foundation)
     if not _says_nothing(member):
         return member
     parts = _partial_inputs(member, known)
@@ -44,6 +46,24 @@ def _settled(member: Model, known: Mapping[str, Model], foundation: Foundation) 
         if foundation.has_sessions and _has_key_of_sessions(member, known, foundation):
             return _following_sessions(member, foundation)
     return _recomputed(member, parts, known, foundation)
+
+
+def _replacing(member: Model, foundation: Foundation) -> Model:
+    """The model, if a run can bring all rows of what it says that it replaces."""
+    known = [foundation.session, foundation.user] if foundation.has_sessions else []
+    if member.replaces in (*known, *day_columns(member)):
+        return member
+    days = " or ".join(day_columns(member)) or "a date column that date= names"
+    return replace(
+        member,
+        refusal=f"Model '{member.name}' replaces rows by '{member.replaces}', of which no run "
+        f"brings every row. It can be {', '.join(known) or 'nothing but its day'}, or {days}.",
+    )
+
+
+def day_columns(member: Model) -> tuple[str, ...]:
+    """The columns that can be the day by which a model's rows lie."""
+    return () if member.date is None else (member.date, f"{member.date}_date")
 
 
 def _says_nothing(member: Model) -> bool:
