@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from crashes.scenes import keys_stored_twice
 from own_models import write_own_models
 from random_runs import few_examples
 from traffic import END, loaded
@@ -267,7 +268,8 @@ def test_any_interleaving_ends_in_the_tables_of_one_run(
         now = at("2024-01-01") + timedelta(hours=hour)
         if number == added_at:
             write_own_models(folder / "site")
-        match plan.choice(["run", "subset", "rerun", "crash", "rollback"]):
+        kinds = ["run", "subset", "rerun", "crash", "rollback", "removed", "vanished", "options"]
+        match plan.choice(kinds):
             case "run":
                 site.project().run("web", now=now)
             case "subset":
@@ -283,8 +285,27 @@ def test_any_interleaving_ends_in_the_tables_of_one_run(
                 last = site.run(f"{now:%Y-%m-%d %H:%M}")
                 if last.run_id:
                     site.project().rollback("web", last.run_id)
+            case "removed":
+                chosen = plan.choice(["page_views", "sessions", "users"])
+                removing = {"web": {"models_to_remove": [f"snowplow_web_{chosen}"]}}
+                site.project(removing).run("web", now=now)
+            case "vanished" if positions_of_all(site):
+                lose_a_table(site, now, plan)
+            case "options" if positions_of_all(site):
+                with pytest.raises(RefusedError, match="decides what rows mean"):
+                    site.project({"web": {"user_sql": "network_userid"}}).run("web", now=now)
     site.project().run_until_caught_up("web", now=at(END))
     assert contents(site) == contents(whole)
+    assert keys_stored_twice(site) == []
+
+
+def lose_a_table(site: Site, now: datetime, plan: random.Random) -> None:
+    """Someone drops a table: the run stops, and the model is rebuilt."""
+    ws, chosen = site.workspace, plan.choice(["page_views", "user_mapping", "sessions"])
+    ws.tables.drop(ws.table(ws.model(chosen)))
+    with pytest.raises(RefusedError, match=f"--full-refresh --select {chosen}"):
+        site.project().run("web", now=now)
+    site.project().run("web", now=now, select=chosen, full_refresh=True)
 
 
 def positions_of_all(site: Site) -> bool:

@@ -45,6 +45,8 @@ class Inputs:
     """Model -> what its table was at when the run began, where some model wants to know."""
     users_of_readers: dict[str, DataFrame] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
+    notes: list[str] = field(default_factory=list)
+    """What whoever runs the package should know."""
 
     def of(self, member: Model) -> dict[str, Any]:
         """Parameter -> what stands for it."""
@@ -207,6 +209,11 @@ class Inputs:
             rows = self.ws.tables.read(table, version=then)
         except GoneVersionError:
             # It has been cleaned up: what the model was made from is not to be had any more.
+            self.notes.append(
+                f"{member.name} did not run when {owner.name} last changed, and version {then} of "
+                f"{table} is gone: a row of a user who has no session left may stay. "
+                f"`--full-refresh --select {member.name}` makes sure."
+            )
             return None
         return on_days_of(rows, destination, self.intake.days_around(before=1, after=0))
 

@@ -163,6 +163,8 @@ def process(
             listener,
             beside=lambda: record_sessions(ws, intake),
         )
+        for note in models.inputs.notes:
+            listener(Step("models", "info", detail=note))
         good = {it.name for it in outcomes if it.outcome is ModelFate.SUCCEEDED}
         done = [member for member in plan.models if member.full_name in good]
         checks = _check(models, done, listener) if check else ()
