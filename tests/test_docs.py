@@ -84,3 +84,13 @@ def test_a_page_shows_grain_layout_and_the_option_that_makes_a_table(build: Modu
         "|---|---|---|",
         "| `day` | `date` | The day \\| in UTC. |",
     ]
+
+
+def test_every_promise_names_tests_that_are_there():
+    rows = (ROOT / "docs" / "promises.md").read_text().splitlines()
+    promises = [row for row in rows if row.startswith("| ") and not row.startswith("| promise")]
+    assert len(promises) > 10
+    for promise in promises:
+        named = re.findall(r"`([\w/*]+(?:\.py|/))`", promise.split("|")[2])
+        assert named, promise
+        assert [name for name in named if not [*(ROOT / "tests").glob(name)]] == []

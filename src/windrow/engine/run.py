@@ -43,6 +43,7 @@ from windrow.state.leases import Intent, Kind, Lease
 from windrow.state.limits import State
 from windrow.state.runs import ModelFate, Outcome, new_run_id
 from windrow.state.undo import beginning_of
+from windrow.tables.refusals import unreadable_files
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     # Tables that are emptied anyway need not be taken back, and must not stand in the way.
     given_up = [ws.table(member) for member in models] if options.full_refresh else []
     seen = settle(ws, listener, given_up=given_up)
-    plan = next_plan(ws, seen, source, options, now)
+    with unreadable_files():
+        plan = next_plan(ws, seen, source, options, now)
     refuse_changed_options(ws, seen.last_run, plan, options, listener)
     return Decided(plan, source, seen, options, began)
 
@@ -153,7 +155,8 @@ def process(
     check: bool = False,
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
-    intake = _take_in(ws, plan, source, listener)
+    with unreadable_files():
+        intake = _take_in(ws, plan, source, listener)
     models = ModelRun(ws, intake, plan.limits, plan.positions, plan.now, emptied=plan.fresh.empties)
     try:
         outcomes, recorded = run_models(

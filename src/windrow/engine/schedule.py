@@ -5,8 +5,9 @@ from __future__ import annotations
 import graphlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import TypeVar
 
 from windrow.engine.model_run import ModelRun
@@ -46,7 +47,7 @@ def run_models(
     outcomes: dict[str, ModelOutcome] = {}
     running: dict[Future[ModelOutcome], str] = {}
 
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with _pool() as pool:
         aside = pool.submit(beside)
         while order.is_active():
             for name in order.get_ready():
@@ -76,6 +77,17 @@ def run_models(
     broken = [member for member in chosen if outcomes[member.name].outcome is ModelFate.FAILED]
     undo(models.ws.tables, run_id, [models.ws.table(member) for member in broken])
     return [outcomes[member.name] for member in chosen], done_beside
+
+
+@contextmanager
+def _pool() -> Iterator[ThreadPoolExecutor]:
+    """Threads for models; what has not begun when the block is stopped does not begin any more."""
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _attempt(models: ModelRun, member: Model) -> ModelOutcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from windrow.atomic.misfits import refuse_misfits
@@ -14,7 +14,7 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
-from windrow.models.foundation import SESSION_ID, USER_ID
+from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
 from windrow.tables.frames import materialized
 from windrow.tables.observed import Observed
 
@@ -40,28 +40,15 @@ def gather_events(
         added, [foundation.session], settings.session_timestamp
     ).persist()
     seen = _seen_sessions(ws, events)
-    totals = seen.agg(
-        F.sum("events").alias("events"),
-        F.sum("copies").alias("copies"),
-        F.count_if("is_mixed").alias("mixed"),
-        micros(F.max("last")).alias("reached"),
-        F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
-        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in foundation.counts()),
-    ).collect()[0]
+    totals = _totals(seen, foundation)
     bad = unreadable.figures(has_rows=bool(totals["events"]))
     refuse_misfits(bad)
     one_user = events.drop("copies", USER_ID)
     if totals["mixed"] and foundation.has_one_user_per_session:
         one_user = session_events.with_session_user(one_user, seen.where("is_mixed"), foundation)
     ids = events.select(F.count_distinct("event_id")).collect()[0][0]
-    unique = one_user
-    if ids < (totals["events"] or 0):
-        repeated = materialized(
-            session_events.copies_in_other_sessions(events, foundation, settings)
-        )
-        unique = one_user.join(
-            F.broadcast(repeated), ["event_id", foundation.session], how="left_anti"
-        )
+    has_copies = ids < (totals["events"] or 0)
+    unique = _without_copies(ws, one_user, events) if has_copies else one_user
 
     counts = dict(sessions.counts)
     counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
@@ -91,6 +78,26 @@ def gather_events(
         counts=counts,
         cached=events,
     )
+
+
+def _totals(seen: DataFrame, foundation: Foundation) -> Row:
+    """What the events of all sessions add up to."""
+    return seen.agg(
+        F.sum("events").alias("events"),
+        F.sum("copies").alias("copies"),
+        F.count_if("is_mixed").alias("mixed"),
+        micros(F.max("last")).alias("reached"),
+        F.array_distinct(F.flatten(F.collect_set("days"))).alias("days"),
+        *(F.sum(f"with_{name}").alias(f"with_{name}") for name in foundation.counts()),
+    ).collect()[0]
+
+
+def _without_copies(ws: Workspace, wanted: DataFrame, events: DataFrame) -> DataFrame:
+    """The events, but those whose first copy lies in another session of the run."""
+    foundation = ws.foundation
+    copies = session_events.copies_in_other_sessions(events, foundation, ws.settings)
+    repeated = F.broadcast(materialized(copies))
+    return wanted.join(repeated, ["event_id", foundation.session], how="left_anti")
 
 
 def counts_of_malformed(source: Source, unreadable: Mapping[str, int]) -> dict[str, int]:
