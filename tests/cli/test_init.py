@@ -10,8 +10,7 @@ import pytest
 from windrow import Project
 from windrow.config import json_schema
 from windrow.models.hooks import load_hooks
-from windrow.packages import SETTINGS
-from windrow.packages.web import WEB
+from windrow.packages import HOOKS, SETTINGS
 
 from .conftest import Windrow
 
@@ -70,5 +69,5 @@ def test_the_examples_in_hooks_are_hooks(shop: Path) -> None:
     lines = (shop / "hooks.py").read_text().splitlines()
     code = [line.removeprefix("# ") for line in lines if line.startswith(CODE)]
     (shop / "hooks.py").write_text("\n".join(code) + "\n")
-    hooks = load_hooks(shop / "hooks.py", WEB.hooks)
+    hooks = load_hooks(shop / "hooks.py", HOOKS)
     assert set(hooks.functions) == {"filter_bots", "content_group", "allow_refresh"}
