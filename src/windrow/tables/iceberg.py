@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
-from windrow.columns.rules import column
+from windrow.columns.rules import column, rule_of
 from windrow.tables import sql
 from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
@@ -91,8 +91,7 @@ class IcebergTables(SqlTables):
             return
         old = self.frame(table, version, "restore")
         if RETYPED in self.properties(table):
-            now = self.columns(table)
-            self.retype(table, {n: kind for n, kind in old.dtypes if now.get(n, kind) != kind})
+            self._make_columns(table, _columns_of(old))
             with self.setting(f"{SNAPSHOT_PROPERTY}.{RESTORED}", version):
                 self.overwrite(table, old)
             return
@@ -106,20 +105,29 @@ class IcebergTables(SqlTables):
 
     def retype(self, table: TableName, columns: Columns) -> None:
         """Make the columns anew where they were: Iceberg widens types, and no more."""
-        stored = self.read(table).schema
-        alter = f"alter table {self.identifier(table)}"
         # First of all: a restore must know, even if this is killed half-way.
         self.set_properties(table, {RETYPED: "true"})
+        stored = _columns_of(self.read(table))
+        wanted = {name: column(columns.get(name, it), rule_of(it)) for name, it in stored.items()}
+        self._make_columns(table, wanted)
+
+    def _make_columns(self, table: TableName, wanted: Columns) -> None:
+        """Give the table these columns, each in its place.
+
+        Those of another type are made anew, and those that are missing because someone was killed
+        here.
+        """
+        stored, place = self.columns(table), "first"
+        alter = f"alter table {self.identifier(table)}"
         with self.writing(table, "change the columns of"):
-            for place, field in enumerate(stored.fields):
-                if field.name not in columns:
-                    continue
-                name = sql.quoted(field.name)
-                self.spark.sql(f"{alter} drop column {name}")
-                made = column(columns[field.name], field.metadata.get("comment", ""))
-                self.spark.sql(sql.add_columns(self.identifier(table), {field.name: made}))
-                before = f"after {sql.quoted(stored.fields[place - 1].name)}" if place else "first"
-                self.spark.sql(f"{alter} alter column {name} {before}")
+            for name, kind in wanted.items():
+                quoted = sql.quoted(name)
+                if stored.get(name) != kind:
+                    if name in stored:
+                        self.spark.sql(f"{alter} drop column {quoted}")
+                    self.spark.sql(sql.add_columns(self.identifier(table), {name: kind}))
+                    self.spark.sql(f"{alter} alter column {quoted} {place}")
+                place = f"after {quoted}"
 
     def drop(self, table: TableName) -> None:
         """Remove the table and its files if it exists."""
@@ -203,6 +211,14 @@ class IcebergTables(SqlTables):
         self.spark.sql(
             f"call {sql.quoted(self.catalog)}.system.{procedure}(table => {name}, {arguments})"
         ).collect()
+
+
+def _columns_of(rows: DataFrame) -> Columns:
+    """The columns of a frame, with their comments as rules."""
+    return {
+        field.name: column(field.dataType.simpleString(), field.metadata.get("comment", ""))
+        for field in rows.schema.fields
+    }
 
 
 def oldest_kept(history: Sequence[Commit], times: Mapping[str, int], since: datetime) -> str | None:
