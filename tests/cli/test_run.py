@@ -220,7 +220,8 @@ def test_a_broken_file_among_the_events_is_named_and_nothing_is_kept(
 ) -> None:
     events = tmp_path / "some events"
     shutil.copytree(shop.folder / "events", events)
-    whole, broken = sorted(events.glob("*.parquet"))[0], events / "part-99999.parquet"
+    whole = sorted(events.rglob("*.parquet"))[-1]
+    broken = whole.with_name("part-99999.parquet")
     broken.write_bytes(whole.read_bytes()[:1000])
     vars = json.dumps({"web": {"events": {"path": str(events)}}})
     outcome = shop("run", "--now", "2024-01-04", "--vars", vars, "--json")

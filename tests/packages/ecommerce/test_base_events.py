@@ -129,7 +129,6 @@ def test_the_source_looks_for_the_event_names_itself(
         at("2024-01-03"),
         ("event_id", "domain_sessionid", ECOMMERCE_PRODUCT.name),
         keeps=base.keeps(),
-        malformed=None,
     )
     spark.conf.set(PLAN_LENGTH, 10_000)
     plan = found._jdf.queryExecution().executedPlan().toString()
