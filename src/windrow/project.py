@@ -168,7 +168,7 @@ class Project:
         base, settings = PACKAGES[foundation], self.config.foundation_settings(packages[0])
         stands_on = base.foundation(settings)
         models = with_helpers(models, disabled, stands_on.session)
-        models = with_own_sessions(models, base.own_sessions_table(settings))
+        models = with_own_sessions(models, base.sessions, base.own_sessions_table(settings))
         ordered = with_kept_rows(in_order(models), stands_on)
         for name in packages:
             own = self.config.packages[name]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from windrow.cli.values import joined, parsed_now, parsed_vars
+from windrow.cli.values import joined, parse_now, parse_vars
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,15 @@ from windrow.cli.values import joined, parsed_now, parsed_vars
     ],
 )
 def test_a_clock_without_a_zone_is_utc(text: str, hour: int) -> None:
-    assert parsed_now(text) == datetime(2024, 3, 5, hour, tzinfo=UTC)
+    assert parse_now(text) == datetime(2024, 3, 5, hour, tzinfo=UTC)
 
 
 def test_without_a_clock_it_is_now() -> None:
-    assert parsed_now(None).tzinfo is UTC
+    assert parse_now(None).tzinfo is UTC
 
 
 def test_json_with_tabs_is_read() -> None:
-    assert parsed_vars('{"web":\t{"start_date": "2024-01-01"}}') == {
+    assert parse_vars('{"web":\t{"start_date": "2024-01-01"}}') == {
         "web": {"start_date": "2024-01-01"}
     }
 

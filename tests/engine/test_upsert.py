@@ -15,7 +15,7 @@ from windrow.errors import RefusedError, TableError
 from windrow.state.undo import beginning_of, undo
 from windrow.tables import Layout, TableName, Tables
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import frame_of, materialized
+from windrow.tables.frames import frame_of, materialize
 
 COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "date"}
 TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
@@ -23,7 +23,7 @@ TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
 
 def things(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
     """Rows of id and day; the session of a row is its id's."""
-    return materialized(
+    return materialize(
         frame_of(
             spark,
             [(number, f"s{number}", f"{day} 10:00:00", day) for number, day in rows],

@@ -208,12 +208,17 @@ def test_a_model_after_an_unknown_one_is_an_error():
 
 def test_users_come_after_the_projects_own_sessions():
     own = model(name="our_sessions", key="id")(sessions)
-    ordered = in_order(with_own_sessions([after_sessions(), own], "derived.our_sessions"))
+    ordered = in_order(
+        with_own_sessions([after_sessions(), own], "sessions", "derived.our_sessions")
+    )
     assert [member.name for member in ordered] == ["our_sessions", "users"]
 
 
 def test_own_sessions_that_no_model_makes_have_no_place_in_the_order():
-    assert in_order(with_own_sessions([after_sessions()], "lake.our_sessions"))[0].parents == set()
+    assert (
+        in_order(with_own_sessions([after_sessions()], "sessions", "lake.our_sessions"))[0].parents
+        == set()
+    )
 
 
 def test_a_disabled_model_whose_rows_are_read_is_computed_and_not_stored():

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from windrow.cli.log_file import LogFile
 from windrow.cli.signals import Terminated, terminable
-from windrow.cli.values import joined, parsed_vars
+from windrow.cli.values import joined, parse_vars
 from windrow.config import find_project
 from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
@@ -134,7 +134,7 @@ class ProjectCall(Call):
         return Project.load(
             self.project_dir or ".",
             target=self.target,
-            vars=parsed_vars(self.vars),
+            vars=parse_vars(self.vars),
             spark=self.spark,
             announce=self.announce,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.cli.call import ProjectCall
 from windrow.cli.options import Exclude, Now, Package, Select
-from windrow.cli.values import parsed_now
+from windrow.cli.values import parse_now
 from windrow.engine.steps import Step
 from windrow.models.selection import select as selected
 from windrow.operations import doctor as examination
@@ -26,7 +26,7 @@ def check(
 
 def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
     """Say where each package stands: state, next window, manifest, quarantine, last runs."""
-    clock = parsed_now(now)
+    clock = parse_now(now)
     project = call.project()
     packages = call.packages(project, package)
     call.start_spark(project)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.call import ProjectCall
-from windrow.cli.values import parsed_time
+from windrow.cli.values import parse_time
 from windrow.engine.steps import Step
 from windrow.report.normalizing import (
     suggestion_document,
@@ -27,7 +27,7 @@ def normalize(
     ] = None,
 ) -> int:
     """Show the tables of the normalize package and their columns. Writes nothing."""
-    first = None if since is None else parsed_time("--since", since)
+    first = None if since is None else parse_time("--since", since)
     project = call.project()
     if not suggest:
         project.package_names("normalize")

@@ -9,7 +9,7 @@ import typer
 
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import DryRun, Now, Package, Select
-from windrow.cli.values import parsed_now, parsed_time
+from windrow.cli.values import parse_now, parse_time
 from windrow.engine.result import RunResult
 from windrow.errors import UsageError
 from windrow.operations.rerun import RerunPlan
@@ -50,8 +50,8 @@ def rerun(
     dry_run: DryRun = False,
 ) -> int:
     """Process a past window again: the models, all that reads them, whole sessions."""
-    clock, begin = parsed_now(now), parsed_time("--from", first)
-    end = None if last is None else parsed_time("--to", last)
+    clock, begin = parse_now(now), parse_time("--from", first)
+    end = None if last is None else parse_time("--to", last)
     project, choices = call.chosen(package, select)
     plans: list[RerunPlan] = []
     results: dict[str, Sequence[RunResult]] = {}

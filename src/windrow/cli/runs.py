@@ -8,7 +8,7 @@ import typer
 
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
-from windrow.cli.values import parsed_now
+from windrow.cli.values import parse_now
 from windrow.engine.plan import Plan
 from windrow.errors import WindrowError
 from windrow.report.documents import plans_document, runs_document
@@ -44,7 +44,7 @@ def run(
     ] = False,
 ) -> int:
     """Take in new events and bring the tables up to date."""
-    clock = parsed_now(now)
+    clock = parse_now(now)
     project, choices = call.chosen(package, select, exclude)
     done = project.run_all(
         choices,
@@ -72,7 +72,7 @@ def plan(
     now: Now = None,
 ) -> int:
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
-    clock = parsed_now(now)
+    clock = parse_now(now)
     project, choices = call.chosen(package, select, exclude)
     plans: list[Plan] = []
     errors: dict[str, WindrowError] = {}

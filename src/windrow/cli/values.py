@@ -14,7 +14,7 @@ from windrow.errors import ConfigError, UsageError
 _VARS_EXAMPLE = """--vars '{"web": {"backfill_limit_days": 2}}'"""
 
 
-def parsed_vars(text: str | None) -> dict[str, Any]:
+def parse_vars(text: str | None) -> dict[str, Any]:
     """The mapping that --vars holds, in JSON or YAML."""
     if text is None:
         return {}
@@ -32,12 +32,12 @@ def _json_or_yaml(text: str) -> Any:
         return parse(text, "--vars")
 
 
-def parsed_now(text: str | None) -> datetime:
+def parse_now(text: str | None) -> datetime:
     """The clock of a run: --now, whose zone is UTC unless it names one, or the time it is."""
-    return datetime.now(UTC) if text is None else parsed_time("--now", text)
+    return datetime.now(UTC) if text is None else parse_time("--now", text)
 
 
-def parsed_time(option: str, text: str) -> datetime:
+def parse_time(option: str, text: str) -> datetime:
     """A day or a time that an option names; UTC unless it says otherwise."""
     try:
         moment = datetime.fromisoformat(text.strip())

@@ -21,7 +21,7 @@ from windrow.models.checks import (
     Relationship,
     Unique,
 )
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 
 SAMPLE_ROWS = 5
 
@@ -145,7 +145,7 @@ def _without_parent(checked: CheckedRows, check: Relationship) -> DataFrame:
                 + did_you_mean(check.to_column, parents.columns)
             )
         known = parents.select(_column(check.to_column).alias("__parent"))
-        orphans = materialized(orphans.join(known, value == F.col("__parent"), how="left_anti"))
+        orphans = materialize(orphans.join(known, value == F.col("__parent"), how="left_anti"))
         if orphans.isEmpty():
             break
     return orphans

@@ -24,7 +24,7 @@ from windrow.reference.frames import ReferenceFrames
 from windrow.state.limits import Limits
 from windrow.tables import GoneVersionError
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import frame_of, materialized
+from windrow.tables.frames import frame_of, materialize
 
 
 @dataclass
@@ -193,7 +193,7 @@ class Inputs:
             return users
         user, session = self.ws.foundation.user, self.ws.foundation.session
         former = before.join(self._session_ids(), session, how="left_semi").select(user)
-        return materialized(users.union(former.where(F.col(user).isNotNull())).distinct())
+        return materialize(users.union(former.where(F.col(user).isNotNull())).distinct())
 
     def _sessions_seen_by(self, member: Model) -> DataFrame | None:
         """The sessions table as it was when the model last succeeded; None when it is not older."""

@@ -27,7 +27,7 @@ from windrow.reference.frames import reference_frames
 from windrow.state.limits import Limits
 from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class ModelRun:
         """The model's rows of this run, computed once."""
         with self._locks.setdefault(member.name, RLock()):
             if member.name not in self.rows:
-                self.rows[member.name] = materialized(self._make(member))
+                self.rows[member.name] = materialize(self._make(member))
             return self.rows[member.name]
 
     def _make(self, member: Model) -> DataFrame:
@@ -194,7 +194,7 @@ class ModelRun:
     def _amend(self, member: Model, amend: Model) -> None:
         """Update columns of stored rows outside this run that this run's events bear on."""
         inputs = {name: self.inputs.get(member, it) for name, it in amend.inputs.items()}
-        rows = materialized(amend(**inputs))
+        rows = materialize(amend(**inputs))
         destination = self.ws.destination(member)
         day = destination.day_column(dict(rows.dtypes))
         assert day is not None

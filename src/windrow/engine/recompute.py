@@ -26,7 +26,7 @@ from windrow.models.model import Model, Stored
 from windrow.state.undo import is_maintenance
 from windrow.tables import TableName
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 from windrow.tables.sql import quoted
 
 
@@ -79,7 +79,7 @@ class Recompute:
         """The keys that the run's changes bear on; None: all of them."""
         if member.name not in self.found:
             keys = self._touched(member)
-            self.found[member.name] = None if keys is None else materialized(keys)
+            self.found[member.name] = None if keys is None else materialize(keys)
         return self.found[member.name]
 
     def of_touched_keys(self, member: Model, stored: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from windrow.errors import RefusedError, TableError
 from windrow.tables import DELETED, Columns, Layout, TableName, TableNote, Tables
 from windrow.tables.days import DayRange, at_times, day_ranges, on_days
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 
 _NO_LAYOUT = Layout()
 _STORED_DAY = "windrow_day"
@@ -179,14 +179,14 @@ def upsert(
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     at = destination.date if keeps != "new" else None
-    old = materialized(_old_rows(stored, rows, key, replaced, day, at))
+    old = materialize(_old_rows(stored, rows, key, replaced, day, at))
     days = [row[0] for row in old.select(_STORED_DAY).distinct().collect()]
     if not days:
         tables.append(destination.table, rows)
         return
     changes = rows
     if at is not None:
-        changes = materialized(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
+        changes = materialize(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
     if replaced is not None:
         gone = old.select(*key).join(rows.select(*key), key, how="left_anti").distinct()
         changes = rows.withColumn(DELETED, F.lit(False)).unionByName(

@@ -66,11 +66,11 @@ def with_helpers(
     return found
 
 
-def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]:
+def with_own_sessions(models: Sequence[Model], ours: str | None, table: str | None) -> list[Model]:
     """The models coming after the project's own sessions wherever they would come after ours.
 
-    `table`: what the project calls its sessions; None: it has none. One that no model makes has no
-    place in the order.
+    `ours`: the package's model of sessions; `table`: what the project calls its own, None: it has
+    none. One that no model makes has no place in the order.
     """
     if table is None:
         return list(models)
@@ -78,7 +78,7 @@ def with_own_sessions(models: Sequence[Model], table: str | None) -> list[Model]
     theirs = tuple(member.name for member in models if member.full_name == name)
 
     def after_theirs(reads: Reads) -> Reads:
-        return replace(reads, after=theirs) if "sessions" in reads.after else reads
+        return replace(reads, after=theirs) if ours in reads.after else reads
 
     return [
         replace(member, reads=after_theirs(member.reads)) if member.prefix else member

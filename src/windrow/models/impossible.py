@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from windrow.errors import did_you_mean
 from windrow.models.checks import Check
 
-if TYPE_CHECKING:
-    from windrow.models.model import Model
+
+class Declaration(Protocol):
+    """What a model says of itself."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def key(self) -> tuple[str, ...]: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def replaces(self) -> str | None: ...
+    @property
+    def storage(self) -> Any: ...
+    @property
+    def checks(self) -> Sequence[object]: ...
+    @property
+    def per(self) -> Any: ...
 
 
-def impossible(member: Model, kinds: Sequence[str]) -> str | None:
+def impossible(member: Declaration, kinds: Sequence[str]) -> str | None:
     """Why the model cannot work as it is declared, and what to write instead; None: it can."""
     if member.kind not in kinds:
         expected = f"is of kind '{member.kind}', expected one of {', '.join(kinds)}."
@@ -25,7 +43,7 @@ def impossible(member: Model, kinds: Sequence[str]) -> str | None:
     return _impossible_upsert(member) or _impossible_columns(member) or _impossible_parts(member)
 
 
-def _impossible_upsert(member: Model) -> str | None:
+def _impossible_upsert(member: Declaration) -> str | None:
     storage = member.storage
     asked = {
         "replaces": member.replaces is not None,
@@ -50,7 +68,7 @@ def _impossible_upsert(member: Model) -> str | None:
     return None
 
 
-def _impossible_columns(member: Model) -> str | None:
+def _impossible_columns(member: Declaration) -> str | None:
     """Key, date or its day, and replaced column must be among columns that are known already."""
     if member.columns is None or callable(member.columns):
         return None
@@ -71,7 +89,7 @@ def _impossible_columns(member: Model) -> str | None:
     return None
 
 
-def _impossible_parts(member: Model) -> str | None:
+def _impossible_parts(member: Declaration) -> str | None:
     for name in member.per.sql:
         if name not in member.key:
             return (

@@ -13,7 +13,7 @@ from windrow.tables import Columns
 from windrow.tables.sql import quoted
 
 
-def materialized(frame: DataFrame) -> DataFrame:
+def materialize(frame: DataFrame) -> DataFrame:
     """The frame's rows, computed now; what is built on them plans quickly and reads no table again.
 
     Unlike a cached frame it does not drag the plan that made it along, which for small runs costs

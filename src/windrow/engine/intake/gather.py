@@ -15,7 +15,7 @@ from windrow.engine.intake import session_events
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -55,7 +55,7 @@ def gather_events(
     counts["events"] = ids
     counts["duplicates"] = (totals["copies"] or 0) - ids
     counts |= counts_of_malformed(source, bad)
-    with_users = materialized(_with_users(sessions.this_run, seen))
+    with_users = materialize(_with_users(sessions.this_run, seen))
     # The lifecycle still says whose the sessions were when they were last processed.
     users = (
         with_users.select(USER_ID)
@@ -70,7 +70,7 @@ def gather_events(
     return Intake(
         sessions=with_users,
         continued=sessions.continued,
-        users=materialized(users.where(F.col(foundation.user).isNotNull()).distinct()),
+        users=materialize(users.where(F.col(foundation.user).isNotNull()).distinct()),
         events=unique.withColumns(foundation.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days, *_days_of_moved(sessions.continued)}),
@@ -96,7 +96,7 @@ def _without_copies(ws: Workspace, wanted: DataFrame, events: DataFrame) -> Data
     """The events, but those whose first copy lies in another session of the run."""
     foundation = ws.foundation
     copies = session_events.copies_in_other_sessions(events, foundation, ws.settings)
-    repeated = F.broadcast(materialized(copies))
+    repeated = F.broadcast(materialize(copies))
     return wanted.join(repeated, ["event_id", foundation.session], how="left_anti")
 
 
@@ -127,7 +127,7 @@ def _seen_sessions(ws: Workspace, events: DataFrame) -> DataFrame:
     """One row per session that has events: what they add up to, and whose it is."""
     settings, foundation = ws.settings, ws.foundation
     user = session_events.user_of_session(foundation, settings)
-    return materialized(
+    return materialize(
         events.groupBy(F.col(foundation.session).alias(SESSION_ID)).agg(
             F.count(F.lit(1)).alias("events"),
             F.sum("copies").alias("copies"),

@@ -11,7 +11,7 @@ from windrow.engine.upsert import upsert
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 
 
 def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
@@ -23,7 +23,7 @@ def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
         return {}
     continued = intake.continued
     users = intake.sessions.select(SESSION_ID, F.col(USER_ID).alias("user_of_events"))
-    rows = materialized(
+    rows = materialize(
         ws.foundation.as_recorded(
             continued.join(users, SESSION_ID, how="left").withColumn(
                 USER_ID, F.coalesce("user_of_events", USER_ID)
@@ -46,7 +46,7 @@ def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame) -> int:
         judged = judged.unionByName(recorded.select(*judged.columns))
     over_long = judged.where(is_over_long).select(ws.foundation.recorded_session).distinct()
     known = ws.tables.read(ws.quarantine)
-    added = materialized(over_long.join(known, ws.foundation.recorded_session, how="left_anti"))
+    added = materialize(over_long.join(known, ws.foundation.recorded_session, how="left_anti"))
     number = added.count()
     if number:
         ws.tables.append(ws.quarantine, added)

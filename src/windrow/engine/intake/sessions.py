@@ -15,7 +15,7 @@ from windrow.engine.intake.values import Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.state.limits import Limits, State
-from windrow.tables.frames import materialized
+from windrow.tables.frames import materialize
 from windrow.tables.observed import Observed
 
 
@@ -40,7 +40,7 @@ def find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
         new = lifecycle.sessions_with_new_events(usable, settings)
 
     earlier = lifecycle.earlier_rows(known, limits, settings)
-    continued = materialized(lifecycle.continued(new, earlier, ws.foundation, settings))
+    continued = materialize(lifecycle.continued(new, earlier, ws.foundation, settings))
     begun = continued.agg(
         F.count(F.lit(1)),
         F.collect_set("start_tstamp_date"),
@@ -48,7 +48,7 @@ def find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     ).collect()[0]
     has_rows = begun[0] > 0
     refuse_misfits(window.unreadable.figures(has_rows=has_rows))
-    this_runs = materialized(lifecycle.sessions_this_run(continued, known, limits, settings))
+    this_runs = materialize(lifecycle.sessions_this_run(continued, known, limits, settings))
     counts = {"sessions_with_new_events": begun[0]}
     if not ws.foundation.has_quarantine:
         counts["capped"] = begun[2]
