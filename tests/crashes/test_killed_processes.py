@@ -20,6 +20,7 @@ def a_site(spark: SparkSession, folder: Path, format: str) -> Site:
     return for_processes(Site(spark, folder, format=format, max_session_days=1, **ONLY_PAGE_VIEWS))
 
 
+@pytest.mark.parametrize("format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
 def test_a_first_run_that_is_killed_after_its_rows_were_written_leaves_none(
     spark: SparkSession, tmp_path: Path, format: str
 ):
@@ -57,6 +58,7 @@ def test_a_killed_rollback_is_finished_by_the_next_run(
     assert outcomes(site) == ["succeeded", "succeeded", "rolled_back", "succeeded"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["iceberg"])
 def test_a_killed_upkeep_changes_no_row_and_blocks_nobody(
     spark: SparkSession, tmp_path: Path, format: str

@@ -16,9 +16,20 @@ pytestmark = pytest.mark.kills
 Schedule = tuple[Moment, ...]
 
 
-@pytest.fixture(
-    scope="module", params=product(SCENES, ("delta", "iceberg")), ids=lambda it: "-".join(it)
-)
+EVERY_CHANGE_SEES = {
+    ("first run", "delta"),
+    ("standard run", "iceberg"),
+    ("refresh", "iceberg"),
+    ("rollback", "delta"),
+}
+"""Each scene takes a minute or two: these are looked at with every change, all by `test-all`."""
+STAGES = [
+    pytest.param(it, marks=() if it in EVERY_CHANGE_SEES else pytest.mark.slow, id="-".join(it))
+    for it in product(SCENES, ("delta", "iceberg"))
+]
+
+
+@pytest.fixture(scope="module", params=STAGES)
 def stage(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Stage:
@@ -74,7 +85,12 @@ def test_after_kills_at_every_change_the_next_run_makes_the_tables_of_an_undistu
 
 
 @pytest.mark.parametrize(
-    "stage", [("standard run", "delta"), ("standard run", "iceberg")], indirect=True
+    "stage",
+    [
+        ("standard run", "iceberg"),
+        pytest.param(("standard run", "delta"), marks=pytest.mark.slow),
+    ],
+    indirect=True,
 )
 def test_a_rollback_goes_no_further_when_the_run_before_was_killed_once_it_counted(stage: Stage):
     stage.put_back()

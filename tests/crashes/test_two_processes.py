@@ -34,7 +34,11 @@ SECONDS = 300
 SECONDS_IN_STEP = 20
 
 
-@pytest.fixture(scope="module", params=["delta", "iceberg"])
+ON_DELTA = ["delta", pytest.param("iceberg", marks=pytest.mark.slow)]
+"""The default with every change, the other one by `test-all`: each takes a minute or two."""
+
+
+@pytest.fixture(scope="module", params=ON_DELTA)
 def prepared(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Stage:
@@ -136,7 +140,9 @@ def test_while_a_run_goes_on_every_other_command_says_who_holds_the_package(
     assert site.rows("page_views", "page_view_id") == [(f"p{n}",) for n in (1, 2, 3, 4, 5)]
 
 
-@pytest.mark.parametrize("rival", ["run", "rerun", "maintain"])
+@pytest.mark.parametrize(
+    "rival", ["run", *(pytest.param(it, marks=pytest.mark.slow) for it in ("rerun", "maintain"))]
+)
 def test_of_two_that_take_the_package_at_once_one_wins(stage: Stage, rival: str):
     site, other = stage.site, rival_of(stage.site)
     work = {"run": stage.scene.command, "rerun": scenes.rerun, "maintain": scenes.maintain}[rival]
@@ -158,6 +164,7 @@ class Both(App):
         return {"mobile": settings, "web": dict(settings)}
 
 
+@pytest.mark.parametrize("format", ON_DELTA)
 def test_two_packages_that_start_at_once_on_a_new_warehouse_both_run(
     spark: SparkSession, tmp_path: Path, format: str
 ):
