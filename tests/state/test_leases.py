@@ -53,6 +53,20 @@ def test_a_fence_closes_when_the_lease_lapses_and_says_why_it_was_not_renewed():
     fence()
 
 
+def test_a_fence_looks_again_whose_the_lease_is_once_some_seconds_have_gone_by():
+    clock, owners = [NOW], [True]
+    until = NOW + timedelta(minutes=10)
+    fence = Fence("The lease is lost.", until, lambda: clock[0], lambda: owners[0])
+    owners[0] = False
+    fence()
+    clock[0] += timedelta(seconds=5)
+    with pytest.raises(LockedError, match="is lost"):
+        fence()
+    # Once lost, it stays lost.
+    with pytest.raises(LockedError, match="is lost"):
+        fence()
+
+
 @pytest.fixture
 def leases(spark: SparkSession, format: str, tmp_path: Path) -> Leases:
     tables: Tables = open_tables(spark, format=format, warehouse=str(tmp_path))

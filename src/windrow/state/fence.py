@@ -6,9 +6,12 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from windrow.errors import LockedError, TableError, first_line
+
+LOOK_AGAIN_AFTER = timedelta(seconds=5)
+"""Whoever ends a lease and works on takes longer than that."""
 
 _LOG = logging.getLogger("windrow.lease")
 
@@ -16,20 +19,35 @@ _LOG = logging.getLogger("windrow.lease")
 class Fence:
     """True to its lease: called, it raises once the lease is lost or may have lapsed.
 
-    It goes by the clock, not by a look at the table: a process that stood still wakes up with its
-    lease lapsed, and must not write a row before it has noticed.
+    A process that stood still wakes up with its lease lapsed, or ended by someone, and must not
+    write a row before it has noticed. So it goes by the clock and, whenever some seconds have gone
+    by since, looks whose the lease is.
     """
 
-    def __init__(self, why_lost: str, until: datetime, wall_clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        why_lost: str,
+        until: datetime,
+        wall_clock: Callable[[], datetime],
+        is_ours: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._why_lost = why_lost
         self._until = until
         self._wall_clock = wall_clock
+        self._is_ours = is_ours
+        self._looked_at = wall_clock()
         self._problem: str | None = None
 
     def __call__(self) -> None:
-        if self._wall_clock() >= self._until:
+        now = self._wall_clock()
+        if now >= self._until:
             reason = f" Renewing it failed: {self._problem}" if self._problem else ""
             raise LockedError(self._why_lost + reason)
+        if now - self._looked_at >= LOOK_AGAIN_AFTER:
+            self._looked_at = now
+            if not self._is_ours():
+                self._until = now
+                raise LockedError(self._why_lost)
 
     @contextmanager
     def renewed_by(self, renew: Callable[[], datetime], *, every_seconds: float) -> Iterator[None]:

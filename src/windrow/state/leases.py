@@ -189,7 +189,10 @@ class Leases:
                 raise LockedError(_why_lost(lease))
             return until
 
-        fence = Fence(_why_lost(lease), lease.lease_until, self._wall_clock)
+        def is_ours() -> bool:
+            return self.is_ours(lease)
+
+        fence = Fence(_why_lost(lease), lease.lease_until, self._wall_clock, is_ours)
         with fence.renewed_by(renew, every_seconds=minutes * 60 / 3):
             yield fence
 
