@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -44,8 +44,6 @@ from windrow.spark import session as sessions
 from windrow.state.leases import Leases
 from windrow.state.runs import Runs, new_run_id
 from windrow.tables import Columns, open_tables
-
-_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -387,7 +385,7 @@ class Project:
         is_configured = "normalize" in self.config.packages
         events = self.config.events_of("normalize") if is_configured else self.config.events
         source = open_source(self.spark, events, time_column="collector_tstamp")
-        rows = source.raw if since is None else source.rows_between(clock_of(since), _FAR_OFF)
+        rows = source.raw if since is None else source.rows_since(clock_of(since))
         return suggest(rows)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -28,6 +28,7 @@ from windrow.tables.sql import quoted
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MICROSECOND = timedelta(microseconds=1)
+_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,10 @@ class Source:
         times are text, rows whose time cannot be read come along, for someone to notice them.
         """
         return self.raw.where(self._is_between(lower, upper) | self._has_misfit_time())
+
+    def rows_since(self, lower: datetime) -> DataFrame:
+        """The stored rows from a collector time on."""
+        return self.rows_between(lower, _FAR_OFF)
 
     def _rows_with(self, columns: Sequence[str], lower: datetime, upper: datetime) -> DataFrame:
         """The stored rows of a window; those that are kept anyway are not read again."""

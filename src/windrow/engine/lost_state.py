@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from windrow.atomic.source import Source
 from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError
 from windrow.models.model import Model
-
-_FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def refuse_lost_state(
@@ -39,7 +37,7 @@ def refuse_ahead_of_source(
     if not known:
         return
     model, furthest = max(known.items(), key=lambda pair: pair[1])
-    if source.rows_between(furthest, _FAR_OFF).isEmpty():
+    if source.rows_since(furthest).isEmpty():
         raise RefusedError(
             f"{ws.manifest} says that '{model}' has consumed events until "
             f"{furthest:%Y-%m-%d %H:%M:%S}, but there is no event as new as that: events were "

@@ -166,15 +166,6 @@ def _plan(
     return _over_gap(ws, source, plan, quarantined)
 
 
-def next_limits(
-    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime], now: datetime
-) -> Limits:
-    """The limits of the next run over those of the models that do not lag; looks at no event."""
-    live, _ = split_lagging(ws, models, positions)
-    tracked = [name for member in live for name in member.tracked_names]
-    return _limits(ws, positions, tracked, now)
-
-
 def _limits(
     ws: Workspace, positions: Mapping[str, datetime], tracked: Sequence[str], now: datetime
 ) -> Limits:
