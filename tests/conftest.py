@@ -35,6 +35,7 @@ SETTINGS = {
     # A handful of rows is done before the code that would speed it up is compiled.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
     # Plans of wide tables leave much garbage that is young, and much compiled code.
     "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": "-Xmn700m -XX:ReservedCodeCacheSize=512m "

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from website import ONLY_PAGE_VIEWS, Site, event
 from windrow.cli import main
 from windrow.engine import events
+from windrow.state import manifest as state
 from windrow.tables import DeltaTables, TableName
 
 OWN_MODEL = """
@@ -64,10 +65,10 @@ def test_a_run_opens_reads_and_executes_everything_once(
         return count
 
     counted(monkeypatch, events, "open_source", lambda *_: seen.update(["source"]))
-    counted(monkeypatch, DeltaTables, "read", of_manifest("read"))
-    counted(monkeypatch, DeltaTables, "merge", of_manifest("commit"))
+    counted(monkeypatch, state, "rows_of", lambda *_: seen.update(["look"]))
+    counted(monkeypatch, DeltaTables, "rewrite", of_manifest("commit"))
     arguments = ("run", "--project-dir", str(tmp_path), "--now", "2024-01-04", "--quiet")
     assert main(arguments, spark=spark) == 0
-    assert seen == {"source": 1, "read": 1, "commit": 1}
+    assert seen == {"source": 1, "look": 1, "commit": 1}
     assert (tmp_path / "executed.txt").read_text().splitlines() == ["once", "once"]
     assert site.rows("own_views", "page_view_id") == [("p1",), ("p2",)]

@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.engine.upsert import Destination, Replaced, prepare, refuse_other_keys, upsert
+from windrow.engine.destination import Destination, prepare, refuse_other_keys
+from windrow.engine.upsert import Replaced, upsert
 from windrow.errors import RefusedError, TableError
 from windrow.state.undo import beginning_of, undo
 from windrow.tables import Layout, TableName, Tables

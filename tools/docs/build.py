@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from windrow.columns.rules import column, rule_of
 from windrow.config import ModelSettings, PackageSettings
-from windrow.engine.upsert import Destination
+from windrow.engine.destination import Destination
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package

@@ -7,6 +7,7 @@ Standard columns get their types (`misfits.py`: where text has none), entities t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -244,9 +245,16 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
 
 def check_readable(source: Source) -> None:
     """Stop unless an event can really be read: listing files and reading them may be two rights."""
+    with reading_events():
+        source.raw.select(source.time_column).limit(1).collect()
+
+
+@contextmanager
+def reading_events() -> Iterator[None]:
+    """Events are read inside, for the first time: a refusal says what that takes."""
     try:
         with unreadable_files():
-            source.raw.select(source.time_column).limit(1).collect()
+            yield
     except REFUSALS as error:
         raise SourceError(
             f"The events are there, but reading one fails: {reason_of(error)} A run needs to read "

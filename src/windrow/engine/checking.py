@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal
 from windrow.engine.check_rows import CheckedRows, check_rows
+from windrow.engine.destination import Destination, stored_rows
+from windrow.engine.intake.values import Sessions
 from windrow.engine.model_run import ModelRun
-from windrow.engine.upsert import Destination, stored_rows
 from windrow.engine.workspace import Workspace
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.checks import Check, CheckResult, Expression, NotNull, Unique, has_failed
@@ -75,10 +76,10 @@ def check_this_run(run: ModelRun, models: Sequence[Model]) -> tuple[CheckResult,
         checked = CheckedRows(model.full_name, model.key, rows, stored, parent)
         return check_rows(checked, model.all_checks)
 
-    def of_lifecycle() -> list[CheckResult]:
+    def of_lifecycle(found: Sessions) -> list[CheckResult]:
         days = day_ranges(intake.started_on)
         stored = stored_rows(ws.tables, ws.lifecycle_destination, days)
-        rows = ws.foundation.as_recorded(intake.continued).select(*stored.columns)
+        rows = ws.foundation.as_recorded(found.continued).select(*stored.columns)
         checked = CheckedRows(ws.lifecycle.name, (ws.foundation.recorded_session,), rows, stored)
         return check_rows(checked, _of_lifecycle(ws))
 
@@ -91,10 +92,10 @@ def check_this_run(run: ModelRun, models: Sequence[Model]) -> tuple[CheckResult,
         partial(of_intake, "base_events_this_run", intake.events, _OF_EVENTS_THIS_RUN),
         *(partial(of_model, model) for model in models),
     ]
-    if ws.foundation.has_sessions:
+    if intake.found is not None:
         sessions = ws.foundation.as_recorded(intake.sessions)
         looks.append(partial(of_intake, "base_sessions_this_run", sessions, _of_session_ids(ws)))
-        looks.append(of_lifecycle)
+        looks.append(partial(of_lifecycle, intake.found))
     return _look_all(looks)
 
 

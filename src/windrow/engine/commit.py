@@ -12,7 +12,7 @@ from datetime import datetime
 from windrow.engine.holding import end, take_back
 from windrow.engine.intake import Intake
 from windrow.engine.model_run import ModelRun
-from windrow.engine.plan import Plan
+from windrow.engine.plan import Plan, next_lower
 from windrow.engine.result import RunResult
 from windrow.engine.workspace import Workspace
 from windrow.models.model import Model
@@ -48,7 +48,11 @@ def commit(
     manifest.commit(ws.spark, ws.tables, ws.manifest, moved)
     for destination in models.new_keys:
         ws.tables.set_key(destination.table, destination.key)
-    return _record(ws, result, lease, written_days=_written_days(ws, models))
+    keys = {str(ws.table(m)): m.key for m in done if m.key and m.kind != "this_run"}
+    versions = _versions(ws, models)
+    return _record(
+        ws, result, lease, written_days=_written_days(ws, models), keys=keys, versions=versions
+    )
 
 
 def reject(ws: Workspace, result: RunResult, lease: Lease) -> RunResult:
@@ -111,12 +115,29 @@ def _written_days(ws: Workspace, models: ModelRun) -> dict[str, tuple[DayRange, 
     }
 
 
+def _versions(ws: Workspace, models: ModelRun) -> dict[str, str]:
+    """What the tables are at that the run wrote, or made its rows from."""
+    ours = {*ws.protected, *map(ws.table, ws.stored_models)}
+    written = {table: at for table, at in ws.tables.written().items() if table in ours}
+    return {**models.inputs.versions_read(), **{str(table): at for table, at in written.items()}}
+
+
+def _seen_events(ws: Workspace, result: RunResult) -> str | None:
+    """What the next run finds in its look-back if no event is added until then."""
+    plan = result.plan
+    if plan.times is None or (not result.moved and not plan.positions):
+        return None
+    return plan.times.digest(next_lower(ws, plan, result.moved))
+
+
 def _record(
     ws: Workspace,
     result: RunResult,
     lease: Lease,
     *,
     written_days: dict[str, tuple[DayRange, ...]] | None = None,
+    keys: dict[str, tuple[str, ...]] | None = None,
+    versions: dict[str, str] | None = None,
     error: str | None = None,
 ) -> RunResult:
     """Tell the ledger; gives the result with the time that the ledger has."""
@@ -129,19 +150,14 @@ def _record(
         clock=result.plan.now,
         models=result.models,
         counts=result.counts or {},
-        table_versions=_versions(ws, result.plan.models),
+        table_versions=versions or {},
         settings_fingerprint=ws.fingerprint(),
         options=ws.changed_options(),
         rerun_from=rerun[0],
         rerun_to=rerun[1],
         written_days=written_days or {},
+        keys=keys or {},
+        seen_events=_seen_events(ws, result),
         error=error,
     )
-    return replace(result, seconds=record.seconds)
-
-
-def _versions(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
-    """What the tables are at now that the run wrote, or made its rows from."""
-    read = [ws.model(name) for member in models for name in member.stored_parents]
-    tables = {ws.table(m): None for m in (*models, *read) if m.kind != "this_run"}
-    return ws.versions_of([*ws.protected, *tables])
+    return replace(result, seconds=record.seconds, record=record)

@@ -14,18 +14,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from windrow.engine.steps import Listener, Step
 from windrow.engine.workspace import Workspace
 from windrow.errors import LockedError, TableError, first_line
+from windrow.models.model import Model
 from windrow.state import manifest
 from windrow.state.leases import Intent, Kind, Lease
-from windrow.state.runs import Outcome, RunRecord
+from windrow.state.records import collect_together, records_of
+from windrow.state.runs import Outcome, RunRecord, in_order
 from windrow.state.undo import has_committed, undo, undoing_of
 from windrow.tables import TableName
 
+_FRESH = timedelta(days=1)
+"""Table formats keep versions for five days at the least, unless told otherwise."""
 _NEWEST_RUNS = 20
 """Enough to find the run of the last lease, if it has ended, and one whose rows are stored."""
 
@@ -42,24 +46,63 @@ class Seen:
     """The same, while its run is not in the ledger: it goes on, or was killed."""
     last_run: RunRecord | None = None
     """The newest run whose rows are in the tables."""
+    newest_runs: tuple[RunRecord, ...] = ()
+    """The last ones that ended, newest first."""
     undone: tuple[str, ...] = ()
     """Runs that had been killed and were undone first."""
 
+    def key_of(self, table: TableName) -> tuple[str, ...] | None:
+        """By which key the last run that wrote to a table told its rows apart, if that is known."""
+        kept = (run.keys for run in self.newest_runs if run.outcome.is_kept)
+        return next((keys[str(table)] for keys in kept if str(table) in keys), None)
+
+    def versions_at_success(self, model: str) -> dict[str, str] | None:
+        """What tables were at when a model last succeeded; None: no run that was looked at says."""
+        kept = (run for run in self.newest_runs if run.outcome.is_kept)
+        return next((run.table_versions for run in kept if run.has_succeeded(model)), None)
+
+    def version_of(self, table: TableName) -> str | None:
+        """What the last run or upkeep that touched a table left it at, if that is known."""
+        left = (run.table_versions for run in self.newest_runs)
+        return next((versions[str(table)] for versions in left if str(table) in versions), None)
+
+    def fresh_version_of(self, table: TableName) -> str | None:
+        """The same, if that was so lately that no upkeep by others can have given it up since."""
+        since = datetime.now(UTC) - _FRESH
+        left = (run for run in self.newest_runs if str(table) in run.table_versions)
+        run = next(left, None)
+        return run.table_versions[str(table)] if run and run.finished_at > since else None
+
 
 def look(ws: Workspace) -> Seen:
-    """Read the package's state; writes nothing."""
-    lease = ws.leases.last(ws.lease_name)
-    newest = ws.runs.last(ws.lease_name, _NEWEST_RUNS)
+    """Read the package's state, in one query; writes nothing."""
+    frames = {
+        "lease": ws.leases.rows_of(ws.lease_name),
+        "runs": ws.runs.newest(ws.lease_name, _NEWEST_RUNS),
+        "manifest": manifest.rows_of(ws.tables, ws.manifest),
+    }
+    found = collect_together({name: rows for name, rows in frames.items() if rows is not None})
+    lease = next(iter(records_of(found.get("lease", ()), Lease)), None)
+    newest = in_order(records_of(found.get("runs", ()), RunRecord))
     is_free = lease is None or not lease.run_id or lease.run_id in {it.run_id for it in newest}
     if not is_free and lease is not None and ws.runs.has_ended(lease.package, lease.run_id):
         # Its host's clock is behind, so that it is not among the newest.
         is_free = True
     return Seen(
-        positions=manifest.positions(ws.tables, ws.manifest),
+        positions=manifest.positions_in(found.get("manifest", ())),
         last_lease=lease,
         unfinished=None if is_free else lease,
         last_run=next((it for it in newest if it.outcome.is_kept), None),
+        newest_runs=tuple(newest),
     )
+
+
+def versions_at_success(ws: Workspace, seen: Seen, model: Model) -> dict[str, str]:
+    """What tables were at when a model last succeeded; empty when no run says so."""
+    known = seen.versions_at_success(model.full_name)
+    if known is None and len(seen.newest_runs) >= _NEWEST_RUNS:
+        return ws.runs.versions_at_last_success(ws.lease_name, model.full_name)
+    return known or {}
 
 
 def settle(

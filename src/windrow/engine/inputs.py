@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros, micros
+from windrow.engine.destination import on_days_of
+from windrow.engine.holding import Seen, versions_at_success
 from windrow.engine.intake import Intake
 from windrow.engine.recompute import Recompute
 from windrow.engine.replaced_rows import ReplacedRows
-from windrow.engine.upsert import on_days_of
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
 from windrow.models.foundation import SESSION_ID
@@ -36,6 +37,7 @@ class Inputs:
     limits: Limits
     positions: dict[str, datetime]
     now: datetime
+    seen: Seen
     reference: ReferenceFrames
     replaced: ReplacedRows
     recompute: Recompute
@@ -44,7 +46,10 @@ class Inputs:
     versions_before: dict[str, str | None] = field(default_factory=dict)
     """Model -> what its table was at when the run began, where some model wants to know."""
     users_of_readers: dict[str, DataFrame] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
+    sessions_of_readers: dict[str, DataFrame] = field(default_factory=dict)
+    models: tuple[Model, ...] = ()
+    """Those of the run."""
+    lock: RLock = field(default_factory=RLock)
     notes: list[str] = field(default_factory=list)
     """What whoever runs the package should know."""
 
@@ -62,7 +67,10 @@ class Inputs:
             case "sessions_this_run":
                 return self.ws.foundation.as_recorded(self.intake.sessions)
             case "sessions_of_users":
-                return self._sessions_of_users(member)
+                with self.lock:
+                    if member.name not in self.sessions_of_readers:
+                        self.sessions_of_readers[member.name] = self._sessions_of_users(member)
+                    return self.sessions_of_readers[member.name]
             case "nearby":
                 return self._nearby(member)
             case "users_touched":
@@ -86,6 +94,7 @@ class Inputs:
 
     def remember_versions(self, models: Sequence[Model]) -> None:
         """Note what tables are at that a model wants to see as they were before this run."""
+        self.models = tuple(models)
         readers = [*models, *(m.amend for m in models if m.amend is not None)]
         wanted = {
             source.model
@@ -93,12 +102,33 @@ class Inputs:
             for source in reader.inputs.values()
             if isinstance(source, Stored) and source.before_this_run
         }
-        if any({"users_touched", "sessions_of_users"} & set(m.inputs.values()) for m in readers):
-            wanted |= {it.name for it in self.ws.models if it is self.ws.sessions_model}
+        owner = self.ws.sessions_model
+        of_users = {"users_touched", "sessions_of_users"}
+        lookers = [m for m in readers if of_users & set(m.inputs.values())]
+        if owner is not None and any(not self._has_seen_all_of(it, owner) for it in lookers):
+            wanted.add(owner.name)
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
-            self.versions_before[name] = self.ws.tables.version(table)
+            fresh = self.seen.fresh_version_of(table)
+            self.versions_before[name] = fresh or self.ws.tables.version(table)
         self.recompute.remember(models)
+
+    def _has_seen_all_of(self, reader: Model, owner: Model) -> bool:
+        """True when the ledger says that the reader was last made from the table as it is."""
+        then = self.seen.versions_at_success(reader.full_name)
+        now = self.seen.version_of(self.ws.table(owner))
+        return then is not None and then.get(str(self.ws.table(owner))) == now
+
+    def versions_read(self) -> dict[str, str]:
+        """What the tables were at that the run's models are made from."""
+        found: dict[str, str] = {}
+        for member in self.models:
+            for name in member.stored_parents:
+                table = self.ws.table(self.ws.model(name))
+                at = self.seen.version_of(table) or self.ws.tables.version(table)
+                if at is not None:
+                    found[str(table)] = at
+        return found
 
     # --- stored tables -----------------------------------------------------------------------
 
@@ -201,7 +231,7 @@ class Inputs:
         if owner is None or (before := self.versions_before.get(owner.name)) is None:
             return None
         table = self.ws.table(owner)
-        then = self.ws.runs.version_at_last_success(self.ws.lease_name, member.full_name, table)
+        then = versions_at_success(self.ws, self.seen, member).get(str(table))
         if then is None or then == before:
             return None
         destination = self.ws.destination(owner)

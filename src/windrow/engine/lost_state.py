@@ -29,15 +29,22 @@ def refuse_lost_state(
     _refuse_vanished(ws, [m for m in models if m.kind == "incremental" and m.full_name in known])
 
 
+def newest_event(source: Source, positions: Mapping[str, datetime]) -> datetime | None:
+    """The furthest position if some event is as new as that; None if there is none."""
+    furthest = max(positions.values(), default=None)
+    if furthest is None or source.rows_since(furthest).isEmpty():
+        return None
+    return furthest
+
+
 def refuse_ahead_of_source(
-    ws: Workspace, source: Source, tracked: Sequence[str], positions: Mapping[str, datetime]
+    ws: Workspace, positions: Mapping[str, datetime], newest: datetime | None
 ) -> None:
     """Stop where the newest event that was consumed is not among the events any more."""
-    known = {name: positions[name] for name in tracked if name in positions}
-    if not known:
+    if not positions:
         return
-    model, furthest = max(known.items(), key=lambda pair: pair[1])
-    if source.rows_since(furthest).isEmpty():
+    model, furthest = max(positions.items(), key=lambda pair: pair[1])
+    if newest is None or newest < furthest:
         raise RefusedError(
             f"{ws.manifest} says that '{model}' has consumed events until "
             f"{furthest:%Y-%m-%d %H:%M:%S}, but there is no event as new as that: events were "

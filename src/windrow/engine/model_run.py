@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import reduce
 from threading import RLock
 
@@ -13,11 +13,13 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
 from windrow.columns.rules import column
+from windrow.engine.destination import Destination, prepare
+from windrow.engine.holding import Seen
 from windrow.engine.inputs import Inputs
 from windrow.engine.intake import Intake
 from windrow.engine.recompute import Change, Recompute
 from windrow.engine.replaced_rows import ReplacedRows
-from windrow.engine.upsert import Destination, prepare, upsert
+from windrow.engine.upsert import Amended, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
 from windrow.models.extras import with_extras
@@ -27,7 +29,7 @@ from windrow.reference.frames import reference_frames
 from windrow.state.limits import Limits
 from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import materialize
+from windrow.tables.frames import measured
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,13 @@ class Written:
     """How many rows went into a table, and on which days they lie."""
 
     rows: int
-    days: tuple[DayRange, ...] | None = None
-    """None when the table has no days, or was written as a whole."""
+    on: tuple[date | None, ...] | None = None
+    """None when the table has no days, or was written as a whole; a None among them: no day."""
+
+    @property
+    def days(self) -> tuple[DayRange, ...] | None:
+        """The same as few ranges."""
+        return None if self.on is None else day_ranges(day for day in self.on if day is not None)
 
 
 class ModelRun:
@@ -49,11 +56,15 @@ class ModelRun:
         limits: Limits,
         positions: dict[str, datetime],
         now: datetime,
+        seen: Seen,
         emptied: Collection[TableName] = (),
     ) -> None:
         self.ws = ws
         self.intake = intake
         self.rows: dict[str, DataFrame] = {}
+        self._extents: dict[str, Written] = {}
+        """Model -> how many rows it has, and on which days."""
+        self._seen = seen
         self.written: dict[str, Written] = {}
         """Model -> what the run brought into its table."""
         self.new_keys: list[Destination] = []
@@ -61,7 +72,7 @@ class ModelRun:
         self._emptied = emptied
         self._locks: dict[str, RLock] = {}
         self._replaced = ReplacedRows(ws, intake, limits, positions)
-        self._recompute = Recompute(ws, positions)
+        self._recompute = Recompute(ws, positions, seen)
         lists = ws.package.reference_lists(ws.settings)
         reference = reference_frames(ws.spark, lists)
         self.inputs = Inputs(
@@ -70,6 +81,7 @@ class ModelRun:
             limits=limits,
             positions=positions,
             now=now,
+            seen=seen,
             reference=reference,
             replaced=self._replaced,
             recompute=self._recompute,
@@ -80,7 +92,7 @@ class ModelRun:
         """Compute the model's rows and bring them into its table; gives the number of rows."""
         is_idle = self._is_idle(member)
         rows = self._make(member) if is_idle else self.rows_of(member)
-        found = Written(0, ()) if is_idle else self._measure(member, rows)
+        found = Written(0, ()) if is_idle else self._extents[member.name]
         if self.ws.settings.keep_this_run:
             write_scratch(self.ws, member.full_name, rows)
         if member.kind == "this_run":
@@ -98,7 +110,7 @@ class ModelRun:
             return 0
         replaces_more = is_recomputed or member.replaces is not None or member.amend is not None
         if found.rows or replaces_more:
-            self._upsert(member, destination, rows)
+            self._upsert(member, destination, rows, found)
         self.written[member.name] = found
         return found.rows
 
@@ -123,17 +135,21 @@ class ModelRun:
             layout=self.ws.layout(member, columns),
             is_rewritten=member.kind == "rebuilt",
             is_emptied=destination.table in self._emptied,
+            known_key=self._seen.key_of(destination.table),
         )
         if has_new_key:
             self.new_keys.append(destination)
         return destination
 
-    def _upsert(self, member: Model, destination: Destination, rows: DataFrame) -> None:
+    def _upsert(
+        self, member: Model, destination: Destination, rows: DataFrame, found: Written
+    ) -> None:
         if member.recomputed_from is not None:
             replaced, search = self._recompute.replaced(member)
         else:
             replaced = self._replaced.replaced(member, rows, self.inputs.users_touched)
             search = self._replaced.search(member)
+        amended = None if member.amend is None else self._amended(member, member.amend)
         upsert(
             self.ws.tables,
             destination,
@@ -141,10 +157,12 @@ class ModelRun:
             replaced=replaced,
             search=search,
             keeps="new" if self.ws.settings.compat else member.keeps,
+            days=found.on,
+            amended=amended,
         )
         self._recompute.note(member, Change(rows, replaced, search))
-        if member.amend is not None:
-            self._amend(member, member.amend)
+        if amended is not None:
+            self._recompute.note_amended(member, amended.rows)
 
     def _is_idle(self, member: Model) -> bool:
         """True when the run has no event that the model looks at: there is nothing to compute."""
@@ -153,21 +171,25 @@ class ModelRun:
             return False
         return names.isdisjoint(member.event_names)
 
-    def _measure(self, member: Model, rows: DataFrame) -> Written:
-        """How many rows there are and on which days, in one pass."""
-        count = F.count(F.lit(1))
-        day = self.ws.destination(member).day_column(dict(rows.dtypes))
-        if day is None or member.kind != "incremental":
-            return Written(rows.agg(count).collect()[0][0])
-        number, days = rows.agg(count, F.collect_set(F.to_date(day))).collect()[0]
-        return Written(number, day_ranges(days))
-
     def rows_of(self, member: Model) -> DataFrame:
         """The model's rows of this run, computed once."""
         with self._locks.setdefault(member.name, RLock()):
             if member.name not in self.rows:
-                self.rows[member.name] = materialize(self._make(member))
+                rows, found = self._settled(member, self._make(member))
+                self.rows[member.name], self._extents[member.name] = rows, found
             return self.rows[member.name]
+
+    def _settled(self, member: Model, rows: DataFrame) -> tuple[DataFrame, Written]:
+        """The rows, computed; how many there are, and on which days."""
+        measures = {"rows": F.count(F.lit(1))}
+        day = self.ws.destination(member).day_column(dict(rows.dtypes))
+        if day is None or member.kind != "incremental":
+            settled, found = measured(rows, measures)
+            return settled, Written(found["rows"])
+        on_day = F.to_date(day)
+        measures |= {"days": F.collect_set(on_day), "without": F.count_if(on_day.isNull())}
+        settled, found = measured(rows, measures)
+        return settled, Written(found["rows"], (*found["days"], *([None] * (found["without"] > 0))))
 
     def _make(self, member: Model) -> DataFrame:
         """What the model makes of its inputs, not computed yet."""
@@ -191,18 +213,11 @@ class ModelRun:
             raise RunFailedError(why_without_session(member, session))
         return rows
 
-    def _amend(self, member: Model, amend: Model) -> None:
-        """Update columns of stored rows outside this run that this run's events bear on."""
+    def _amended(self, member: Model, amend: Model) -> Amended | None:
+        """Columns of stored rows outside this run that this run's events bear on; None: no row."""
         inputs = {name: self.inputs.get(member, it) for name, it in amend.inputs.items()}
-        rows = materialize(amend(**inputs))
-        destination = self.ws.destination(member)
-        day = destination.day_column(dict(rows.dtypes))
-        assert day is not None
-        days = [row[0] for row in rows.select(F.to_date(day)).distinct().collect()]
-        if days:
-            search = day_ranges(day for day in days if day is not None)
-            upsert(self.ws.tables, destination, rows, search=search)
-            self._recompute.note_amended(member, rows)
+        rows, found = self._settled(member, amend(**inputs))
+        return Amended(rows, found.on or ()) if found.rows else None
 
 
 def event_columns(ws: Workspace, models: Iterable[Model]) -> tuple[str, ...] | None:

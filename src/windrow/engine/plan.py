@@ -15,7 +15,8 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.engine.holding import Seen
 from windrow.engine.intake.session_events import scan
-from windrow.engine.lost_state import refuse_ahead_of_source, refuse_lost_state
+from windrow.engine.lost_state import newest_event, refuse_ahead_of_source, refuse_lost_state
+from windrow.engine.news import EventTimes, look_at_times, nothing_new_since
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
 from windrow.engine.workspace import Workspace
@@ -60,6 +61,8 @@ class Plan:
     """What is forgotten and emptied first."""
     manifest: Mapping[str, datetime] = field(default_factory=dict)
     """All positions that the run finds, of models that take no part too."""
+    times: EventTimes | None = None
+    """The window's events by the hour; None when nobody looked."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
@@ -79,15 +82,34 @@ def next_plan(
     positions = fresh.left_of(seen.positions)
     live, lagging = (models, []) if options.is_refresh else split_lagging(ws, models, positions)
     refuse_lost_state(ws, live + lagging, positions, now)
-    tracked = [name for member in models for name in member.tracked_names]
-    refuse_ahead_of_source(ws, source, tracked, positions)
     plan = replace(_plan(ws, source, live, positions, now, fresh.is_whole), fresh=fresh)
+    plan = _with_news(ws, seen, source, plan, is_fresh=options.is_refresh)
     if not lagging:
         return plan
     # What lags comes to where the others will stand after this very run.
     expected = positions if plan.nothing_because else _expected(plan, positions)
     catch_up = _plan(ws, source, models, expected, now, fresh.is_whole, only=lagging)
     return replace(plan, catch_up=replace(catch_up, manifest=positions))
+
+
+def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fresh: bool) -> Plan:
+    """The plan after a look at the window's events; it does nothing if none of them is new."""
+    limits = plan.limits
+    if plan.nothing_because:
+        return plan
+    is_live = limits.state is State.STANDARD and not limits.is_cut_short
+    times = look_at_times(source, limits, beyond=is_live)
+    newest = times.newest if is_live else newest_event(source, plan.positions)
+    refuse_ahead_of_source(ws, plan.positions, newest)
+    because = None
+    if not is_fresh:
+        because = nothing_new_since(ws, seen, plan.models, plan.positions, limits, times, plan.now)
+    return replace(plan, times=times, nothing_because=because)
+
+
+def next_lower(ws: Workspace, plan: Plan, moved: Mapping[str, datetime]) -> datetime:
+    """Where the next run begins if this plan's models move as they do."""
+    return _limits(ws, {**plan.positions, **moved}, plan.tracked, plan.now).lower
 
 
 def split_lagging(

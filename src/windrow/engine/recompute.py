@@ -19,7 +19,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.expressions import columns_in
-from windrow.engine.upsert import Replaced, on_days_of
+from windrow.engine.destination import on_days_of
+from windrow.engine.holding import Seen, versions_at_success
+from windrow.engine.upsert import Replaced
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError, did_you_mean
 from windrow.models.model import Model, Stored
@@ -52,6 +54,7 @@ class Recompute:
 
     ws: Workspace
     positions: Mapping[str, datetime]
+    seen: Seen
     before: dict[TableName, str | None] = field(default_factory=dict)
     """What tables were at when the run began."""
     changes: dict[str, Change] = field(default_factory=dict)
@@ -162,7 +165,7 @@ class Recompute:
         """True when, until this run, nothing changed since the model was last made."""
         if self.positions.get(member.full_name) is None or self._looks_at_all_of(member, owner):
             return False
-        then = self.ws.runs.versions_at_last_success(self.ws.lease_name, member.full_name)
+        then = versions_at_success(self.ws, self.seen, member)
         return all(
             self._is_unchanged(table, then.get(str(table)), now)
             for table, now in self._versions(member, owner).items()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from windrow.engine.plan import Plan
 from windrow.models.checks import CheckResult
-from windrow.state.runs import ModelOutcome, Outcome
+from windrow.state.runs import ModelOutcome, Outcome, RunRecord
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class RunResult:
     """What was done, beside this run, for models that lag behind the others."""
     checks: tuple[CheckResult, ...] = ()
     """What came of the checks; none when none were asked for."""
+    record: RunRecord | None = None
+    """What the ledger was told."""
 
     @property
     def has_failed(self) -> bool:

@@ -17,7 +17,7 @@ from windrow.atomic.source import Source
 from windrow.engine.changed_options import refuse_changed_options
 from windrow.engine.checking import check_this_run
 from windrow.engine.commit import commit, reject
-from windrow.engine.events import readable_source
+from windrow.engine.events import checked_source
 from windrow.engine.holding import Seen, held, settle
 from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
@@ -77,7 +77,7 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     if options.is_refresh:
         check_refresh(ws)
     models = chosen_models(ws, options)
-    source = readable_source(ws, models)
+    source = checked_source(ws, models)
     refuse_unwritable(ws, models)
     # Tables that are emptied anyway need not be taken back, and must not stand in the way.
     given_up = [ws.table(member) for member in models] if options.full_refresh else []
@@ -129,8 +129,11 @@ def _one_run(
             if plan.fresh:
                 begin_anew(ws, plan.fresh)
                 listener(Step("refresh", "done", detail=plan.fresh.sentence))
-        result = process(ws, plan, decided.source, lease, listener, check=decided.options.check)
-    return result, replace(seen, last_lease=lease)
+        result = process(
+            ws, plan, decided.source, lease, seen, listener, check=decided.options.check
+        )
+    newest = seen.newest_runs if result.record is None else (result.record, *seen.newest_runs)
+    return result, replace(seen, last_lease=lease, newest_runs=newest)
 
 
 def intent_of(plan: Plan) -> Intent:
@@ -150,6 +153,7 @@ def process(
     plan: Plan,
     source: Source,
     lease: Lease,
+    seen: Seen,
     listener: Listener,
     *,
     check: bool = False,
@@ -157,7 +161,9 @@ def process(
     """Take in the window, run the models, and commit how far they came."""
     with unreadable_files():
         intake = _take_in(ws, plan, source, listener)
-    models = ModelRun(ws, intake, plan.limits, plan.positions, plan.now, emptied=plan.fresh.empties)
+    models = ModelRun(
+        ws, intake, plan.limits, plan.positions, plan.now, seen, emptied=plan.fresh.empties
+    )
     try:
         outcomes, recorded = run_models(
             models,

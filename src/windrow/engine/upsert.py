@@ -1,49 +1,33 @@
-"""This run's rows into a derived table: by key, exactly bounded.
+"""This run's rows into a derived table: by key, exactly bounded, in at most one commit.
 
-First a narrow look at the stored rows says on which days rows to be replaced lie. Those days are
-literal bounds of the merge, so it reads no other file, and no stored row with one of the keys can
-lie outside them. When there is nothing to replace, the rows are simply appended.
+First a narrow look at the stored rows says on which days rows to be replaced lie, and how many
+rows those days have. No stored row with one of the keys can lie on another day. Where the rows are
+a good part of their days, the days are written anew; where a few lie in many large days, the rows
+are merged into them. When there is nothing to replace, the rows are simply appended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.errors import RefusedError, TableError
-from windrow.tables import DELETED, Columns, Layout, TableName, TableNote, Tables
-from windrow.tables.days import DayRange, at_times, day_ranges, on_days
+from windrow.engine.destination import Destination, condition, stored_rows
+from windrow.tables import DELETED, Tables
+from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import materialize
 
-_NO_LAYOUT = Layout()
 _STORED_DAY = "windrow_day"
 """The day of a stored row, beside its key, which may have a column `day`."""
 
-
-@dataclass(frozen=True)
-class Destination:
-    """A derived table and how its rows are told apart and laid out."""
-
-    table: TableName
-    key: tuple[str, ...]
-    date: str | None = None
-    """The timestamp or date column whose days bound reads and merges."""
-
-    def day_column(self, columns: Columns) -> str | None:
-        """The column to bound by: the date that the table is partitioned by, if it has one."""
-        if self.date is None:
-            return None
-        partition = f"{self.date}_date"
-        return partition if partition in columns else self.date
-
-    def partition(self, columns: Columns) -> list[str]:
-        """The columns that a new table is laid out by unless a project says otherwise: its day."""
-        day = self.day_column(columns)
-        return [day] if day is not None and columns[day] == "date" else []
+_FEW_ROWS = 200_000
+"""So many rows are written anew in less time than a merge takes to find what it may leave."""
+_STORED_PER_CHANGED = 20
+"""A merge is dearer by the row: it pays where at most one row in so many changes."""
 
 
 @dataclass(frozen=True)
@@ -58,107 +42,34 @@ class Replaced:
     values: DataFrame
 
 
-def prepare(
-    tables: Tables,
-    destination: Destination,
-    columns: Columns,
-    *,
-    layout: Layout = _NO_LAYOUT,
-    is_rewritten: bool = False,
-    is_emptied: bool = False,
-) -> bool:
-    """Make sure that the table exists with these columns; true when it has yet to note its key.
+@dataclass(frozen=True)
+class Amended:
+    """Stored rows of which some columns change: their keys, their days, and those columns."""
 
-    Types and the key can change only while the table has no rows, as after a full refresh, or with
-    `is_rewritten`: all rows are about to be written anew. Another key is noted for as long as the
-    run counts; the caller notes it for good once the run cannot be undone any more. With
-    `is_emptied`, as a full refresh does, the table gets the layout that is wanted now.
-    """
-    table = destination.table
-    if not tables.exists(table):
-        tables.create(
-            table,
-            columns,
-            key=destination.key,
-            partition_by=layout.partition_by,
-            cluster_by=layout.cluster_by,
-        )
-        return False
-    stored = tables.columns(table)
-    other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
-    note = tables.note(table)
-    _refuse_dropped(table, note, stored)
-    is_other = bool(other_types) or _is_other_key(note.key, destination)
-    if is_other and not is_rewritten and not tables.read(table).isEmpty():
-        for name, wanted in other_types.items():
-            raise TableError(
-                f"{table}: column '{name}' is stored as {stored[name]} but the model now makes "
-                f"{wanted}. A column's type cannot change in place: rebuild the table with "
-                "--full-refresh."
-            )
-        raise TableError(_why_other_key(note.key, destination))
-    if other_types:
-        tables.retype(table, other_types)
-    added = {name: kind for name, kind in columns.items() if name not in stored}
-    if added:
-        tables.add_columns(table, added)
-    if destination.key and not note.columns >= {*columns}:
-        tables.note_columns(table, {*note.columns, *columns})
-    if is_emptied and tables.layout(table) != layout:
-        tables.change_layout(table, layout)
-    if note.key != destination.key:
-        tables.note_key(table, destination.key)
-    return note.key != destination.key or not note.is_final
+    rows: DataFrame
+    days: tuple[date | None, ...]
+
+    def whole(self, tables: Tables, destination: Destination) -> DataFrame:
+        """The rows with all their columns, the others as they are stored."""
+        stored = tables.read(destination.table)
+        kinds = dict(stored.dtypes)
+        if (day := destination.day_column(kinds)) is not None:
+            stored = stored.where(_on(day, kinds[day], self.days))
+        key = destination.key
+        changed = {name: f"windrow_{name}" for name in self.rows.columns if name not in key}
+        found = stored.join(self.rows.withColumnsRenamed(changed), list(key), how="inner")
+        return found.select(*(F.col(changed.get(name, name)).alias(name) for name in kinds))
 
 
-def _refuse_dropped(table: TableName, note: TableNote, stored: Columns) -> None:
-    """Stop at a column that is gone: made anew, it would be empty in every row stored before."""
-    if dropped := sorted(note.columns - {*stored}):
-        raise RefusedError(
-            f"{table} has no column '{dropped[0]}' any more: something else has dropped it. Its "
-            "values of rows that are not processed again would be lost in silence. Restore the "
-            f"table, or rebuild it with `--full-refresh --select {table.name}`."
-        )
+@dataclass(frozen=True)
+class _Touched:
+    """The days on which rows to be replaced lie; None among them: the rows have no day."""
 
-
-def refuse_other_keys(tables: Tables, destinations: Sequence[Destination]) -> None:
-    """Stop at a table whose rows were told apart by another key than its model has now."""
-    for destination in destinations:
-        table = destination.table
-        if destination.key and tables.exists(table):
-            key = tables.note(table).key
-            if _is_other_key(key, destination):
-                raise RefusedError(_why_other_key(key, destination))
-
-
-def _is_other_key(stored: tuple[str, ...], destination: Destination) -> bool:
-    """True when the model's key has changed; its order means nothing."""
-    return bool(stored and destination.key) and set(stored) != set(destination.key)
-
-
-def _why_other_key(stored: tuple[str, ...], destination: Destination) -> str:
-    return (
-        f"{destination.table}: its rows are told apart by {', '.join(stored)}, but the model's key "
-        f"is now {', '.join(destination.key)}. Rows stored under the former key would not be found "
-        "again: rebuild the table with --full-refresh."
-    )
-
-
-def stored_rows(
-    tables: Tables, destination: Destination, search: Sequence[DayRange] | None
-) -> DataFrame:
-    """The stored rows on the days of a search, or all of them when the days are not known."""
-    return on_days_of(tables.read(destination.table), destination, search)
-
-
-def on_days_of(
-    rows: DataFrame, destination: Destination, search: Sequence[DayRange] | None
-) -> DataFrame:
-    """Of a table's rows, now or as they were, those on the days of a search."""
-    day = destination.day_column(dict(rows.dtypes))
-    if search is None or day is None:
-        return rows
-    return rows.where(_on(day, dict(rows.dtypes)[day], search, or_null=True))
+    days: tuple[date | None, ...]
+    stored: int
+    """How many rows these days have."""
+    changed: int
+    """How many of those are replaced."""
 
 
 def upsert(
@@ -169,75 +80,158 @@ def upsert(
     replaced: Replaced | None = None,
     search: Sequence[DayRange] | None = None,
     keeps: Literal["new", "earliest", "latest"] = "new",
+    days: Iterable[date | None] | None = None,
+    amended: Amended | None = None,
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
 
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
-    `keeps`: which of a stored and a new row stays, by the destination's date.
+    `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
+    `rows`, where they are known; `amended`: stored rows, none of them with a key of `rows`, that
+    change too.
     """
-    key = list(destination.key)
+    if amended is not None:
+        rows = rows.unionByName(amended.whole(tables, destination), allowMissingColumns=True)
+        days = None if days is None else {*days, *amended.days}
+        near = day_ranges(day for day in amended.days if day is not None)
+        search = None if search is None else (*search, *near)
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
-    at = destination.date if keeps != "new" else None
-    old = materialize(_old_rows(stored, rows, key, replaced, day, at))
-    days = [row[0] for row in old.select(_STORED_DAY).distinct().collect()]
-    if not days:
+    if keeps != "new":
+        rows = materialize(_winners(stored, rows, destination, keeps))
+    touched = _look(stored, rows, destination.key, replaced, day)
+    if not touched.days:
         tables.append(destination.table, rows)
         return
-    changes = rows
-    if at is not None:
-        changes = materialize(_winners(rows, old, key, at, is_earlier_kept=keeps == "earliest"))
+    if not _can_be_written_anew(tables, destination, stored, rows, touched):
+        settled = rows if amended is None else materialize(rows)
+        _merge(tables, destination, settled, replaced, touched, stored)
+        return
+    where = "true"
+    if day is not None:
+        own = _days_of(rows, day) if days is None else days
+        where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own})
+    tables.rewrite(
+        destination.table,
+        where,
+        lambda old: _without(old, rows, destination.key, replaced).unionByName(rows),
+    )
+
+
+def replace_rows(
+    tables: Tables, destination: Destination, rows: DataFrame, days: Sequence[DayRange]
+) -> None:
+    """The same where it is known on which days the rows, and those of their keys, lie.
+
+    The days are whole partitions, and no row is without one.
+    """
+    day = destination.day_column(dict(rows.dtypes))
+    assert day is not None
+    tables.rewrite(
+        destination.table,
+        condition(day, dict(rows.dtypes)[day], days, or_null=False),
+        lambda old: _without(old, rows, destination.key, None).unionByName(rows),
+    )
+
+
+def _look(
+    stored: DataFrame,
+    rows: DataFrame,
+    key: Sequence[str],
+    replaced: Replaced | None,
+    day: str | None,
+) -> _Touched:
+    """Which days hold rows that the run's rows stand for."""
+    by = list(replaced.columns) if replaced else []
+    on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
+    narrow = stored.select(*dict.fromkeys([*key, *by]), on_day.alias(_STORED_DAY))
+    hits = []
+    if by != list(key):
+        # Else the replaced values hold the rows' own keys too, and one look is enough.
+        own = rows.select(*key, F.lit(1).alias("windrow_same"))
+        narrow, hits = narrow.join(own, list(key), how="left"), [F.col("windrow_same")]
     if replaced is not None:
-        gone = old.select(*key).join(rows.select(*key), key, how="left_anti").distinct()
+        values = replaced.values.select(*by).distinct().withColumn("windrow_gone", F.lit(1))
+        narrow, hits = narrow.join(values, by, how="left"), [*hits, F.col("windrow_gone")]
+    hit = F.coalesce(*hits)
+    found = narrow.groupBy(_STORED_DAY).agg(F.count(F.lit(1)), F.count(hit).alias("hits"))
+    per_day = found.where("hits > 0").collect()
+    return _Touched(
+        days=tuple(row[0] for row in per_day),
+        stored=sum(row[1] for row in per_day),
+        changed=sum(row[2] for row in per_day),
+    )
+
+
+def _can_be_written_anew(
+    tables: Tables, destination: Destination, stored: DataFrame, rows: DataFrame, touched: _Touched
+) -> bool:
+    """Whether to write the touched days anew, which takes that they are whole partitions."""
+    day = destination.day_column(dict(stored.dtypes))
+    if day is not None and day not in tables.partitions(destination.table):
+        return False
+    if {*rows.columns} != {*stored.columns}:
+        # What the rows do not have is to stay as it is.
+        return False
+    many = max(_FEW_ROWS, _STORED_PER_CHANGED * touched.changed)
+    return touched.stored <= many
+
+
+def _without(
+    stored: DataFrame, rows: DataFrame, key: Sequence[str], replaced: Replaced | None
+) -> DataFrame:
+    """The stored rows that stay."""
+    by = list(replaced.columns) if replaced else []
+    if by != list(key):
+        stored = stored.join(rows.select(*key), list(key), how="left_anti")
+    if replaced is not None:
+        stored = stored.join(replaced.values.select(*by), by, how="left_anti")
+    return stored
+
+
+def _merge(
+    tables: Tables,
+    destination: Destination,
+    rows: DataFrame,
+    replaced: Replaced | None,
+    touched: _Touched,
+    stored: DataFrame,
+) -> None:
+    """Merge the rows in; stored ones that they stand for without having their key are deleted."""
+    key, changes = list(destination.key), rows
+    day = destination.day_column(dict(stored.dtypes))
+    kinds = dict(stored.dtypes)
+    near = stored if day is None else stored.where(_on(day, kinds[day], touched.days))
+    if replaced is not None:
+        by = list(replaced.columns)
+        gone = near.join(replaced.values.select(*by), by, how="left_semi").select(*key)
+        gone = materialize(gone.join(rows.select(*key), key, how="left_anti"))
         changes = rows.withColumn(DELETED, F.lit(False)).unionByName(
             gone.withColumn(DELETED, F.lit(True)), allowMissingColumns=True
         )
-    bound = None
-    if day is not None:
-        known = day_ranges(found for found in days if found is not None)
-        kind = dict(stored.dtypes)[day]
-        bound = _on(f"t.{day}", kind, known, or_null=None in days)
+    bound = None if day is None else _on(f"t.{day}", kinds[day], touched.days)
     tables.merge(destination.table, changes, key=key, bound=bound)
 
 
-def _old_rows(
-    stored: DataFrame,
-    rows: DataFrame,
-    key: list[str],
-    replaced: Replaced | None,
-    day: str | None,
-    at: str | None,
-) -> DataFrame:
-    """Key and day of the stored rows that the run's rows stand for, and their date if asked for."""
-    on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
-    dated = [F.col(at).alias("stored_at")] if at else []
-    narrow = stored.select(
-        *dict.fromkeys([*key, *(replaced.columns if replaced else ())]),
-        on_day.alias(_STORED_DAY),
-        *dated,
-    )
-    found = narrow.join(rows.select(*key), key, how="left_semi")
-    same_key = found.drop(*(set(replaced.columns) - set(key) if replaced else ()))
-    if replaced is None:
-        return same_key
-    by = list(replaced.columns)
-    whole = narrow.join(replaced.values.select(*by), by, how="left_semi").select(*key, _STORED_DAY)
-    # When rows are replaced by their key itself, one look is enough.
-    return whole if key == by else whole.union(same_key).distinct()
-
-
-def _winners(
-    rows: DataFrame, old: DataFrame, key: list[str], at: str, *, is_earlier_kept: bool
-) -> DataFrame:
+def _winners(stored: DataFrame, rows: DataFrame, destination: Destination, keeps: str) -> DataFrame:
     """The run's rows that are stored: those with no better one in the table."""
-    best = F.min("stored_at") if is_earlier_kept else F.max("stored_at")
-    known = old.groupBy(*key).agg(best.alias("stored_at"))
+    key, at = list(destination.key), destination.date
+    assert at is not None
+    is_earlier_kept = keeps == "earliest"
+    best = F.min(at) if is_earlier_kept else F.max(at)
+    same = stored.select(*key, at).join(rows.select(*key), key, how="left_semi")
+    known = same.groupBy(*key).agg(best.alias("stored_at"))
     stored_at, new_at = F.col("stored_at"), F.col(at)
     is_worse = stored_at < new_at if is_earlier_kept else stored_at > new_at
     compared = rows.join(known, key, how="left")
     return compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
 
 
-def _on(column: str, kind: str, ranges: Sequence[DayRange], *, or_null: bool) -> str:
-    condition = on_days if kind == "date" else at_times
-    return condition(column, ranges, or_null=or_null)
+def _days_of(rows: DataFrame, day: str) -> list[date | None]:
+    return [row[0] for row in rows.select(F.to_date(day)).distinct().collect()]
+
+
+def _on(day: str, kind: str, days: Iterable[date | None]) -> str:
+    known = {*days}
+    ranges = day_ranges(found for found in known if found is not None)
+    return condition(day, kind, ranges, or_null=None in known)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
-from windrow.engine.upsert import Destination
+from windrow.engine.destination import Destination
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.foundation import SESSION_ID, Foundation
 from windrow.models.hooks import Hooks

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
+from windrow.engine.destination import refuse_other_keys
 from windrow.engine.events import checked_source, readable_source
 from windrow.engine.holding import held, settle
 from windrow.engine.plan import Plan, first_usable_event
@@ -23,7 +24,6 @@ from windrow.engine.privileges import refuse_unwritable
 from windrow.engine.result import RunResult
 from windrow.engine.run import intent_of, process
 from windrow.engine.steps import Listener, Step, say_nothing
-from windrow.engine.upsert import refuse_other_keys
 from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError, UsageError
 from windrow.models.model import Model
@@ -191,7 +191,7 @@ def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
     refuse_unwritable(ws, plan.models)
     seen = settle(ws, listener)
     with held(ws, new_run_id(plan.now), intent_of(plan), seen, began=began) as lease:
-        result = process(ws, plan, source, lease, listener)
+        result = process(ws, plan, source, lease, seen, listener)
     return replace(
         result,
         is_caught_up=not plan.limits.is_cut_short,

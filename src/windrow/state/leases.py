@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.errors import LockedError, TableError
@@ -27,9 +27,10 @@ from windrow.state.records import (
     part_of,
     prepare_table,
     records_in,
+    sql_of_record,
     stored_as,
 )
-from windrow.tables import ConflictError, TableName, Tables
+from windrow.tables import ConflictError, TableName, Tables, sql
 
 _TRIES = 8
 _FIRST_WAIT_SECONDS = 0.1
@@ -133,10 +134,14 @@ class Leases:
 
     def last(self, package: str) -> Lease | None:
         """The package's lease as it was taken last, whether its run has ended or not."""
+        rows = self.rows_of(package)
+        return None if rows is None else next(iter(records_in(rows, Lease)), None)
+
+    def rows_of(self, package: str) -> DataFrame | None:
+        """The package's row, if there is one; None before the first run of any package."""
         if not self._tables.exists(self.table):
             return None
-        rows = self._tables.read(self.table).where(F.col("package") == package)
-        return next(iter(records_in(rows, Lease)), None)
+        return self._tables.read(self.table).where(F.col("package") == package)
 
     def is_held(self, lease: Lease) -> bool:
         """True while the run of an unfinished lease may still be going on."""
@@ -184,8 +189,7 @@ class Leases:
 
         def renew() -> datetime:
             until = self._wall_clock() + timedelta(minutes=minutes)
-            self._store(replace(lease, lease_until=until), instead_of=lease)
-            if not self.is_ours(lease):
+            if not self._store(replace(lease, lease_until=until), instead_of=lease):
                 raise LockedError(_why_lost(lease))
             return until
 
@@ -207,8 +211,7 @@ class Leases:
             try:
                 if before is None:
                     self._place(seen)
-                self._store(lease, instead_of=seen)
-                if self.is_ours(lease):
+                if self._store(lease, instead_of=seen):
                     return
             except ConflictError:
                 # Lost against whoever was quicker, of this package or of another one.
@@ -230,12 +233,13 @@ class Leases:
         row = frame_of_record(self._spark, nobodys)
         self._tables.merge(self.table, row, key=["package"], update=False)
 
-    def _store(self, lease: Lease, *, instead_of: Lease) -> None:
-        """Write the package's lease in the place of another one, if that is there."""
+    def _store(self, lease: Lease, *, instead_of: Lease) -> bool:
+        """Write the package's lease in the place of another one, if that is there; tells if so."""
         run_id, token = _literal(instead_of.run_id), _literal(instead_of.holder.token)
-        row = frame_of_record(self._spark, lease)
-        bound = f"t.run_id = {run_id} and coalesce(t.token, '') = {token}"
-        self._tables.merge(self.table, row, key=["package"], bound=bound, insert=False)
+        package = sql.literal(lease.package)
+        where = f"package = {package} and run_id = {run_id} and coalesce(token, '') = {token}"
+        stored = self._tables.update(self.table, sql_of_record(lease), where)
+        return self.is_ours(lease) if stored is None else stored == 1
 
 
 def _is_other(found: Lease | None, expected: Lease) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
-from windrow.columns.timestamps import from_micros, micros, sql_text
-from windrow.tables import DELETED, Columns, TableName, Tables
+from windrow.columns.timestamps import from_micros, sql_text
+from windrow.state.records import collect_together
+from windrow.tables import Columns, TableName, Tables
 from windrow.tables.frames import frame_of
 
 MANIFEST: Columns = {
@@ -21,10 +22,20 @@ MANIFEST: Columns = {
 
 def positions(tables: Tables, manifest: TableName) -> dict[str, datetime]:
     """Model -> the greatest collector time it has consumed. No table is no position."""
+    rows = rows_of(tables, manifest)
+    return {} if rows is None else positions_in(collect_together({"rows": rows})["rows"])
+
+
+def rows_of(tables: Tables, manifest: TableName) -> DataFrame | None:
+    """The manifest's rows; None before the first run."""
     if not tables.exists(manifest):
-        return {}
-    rows = tables.read(manifest).select("model", micros(F.col("last_success"))).collect()
-    found = {row[0]: from_micros(row[1]) for row in rows}
+        return None
+    return tables.read(manifest).select(*MANIFEST)
+
+
+def positions_in(rows: Iterable[Row]) -> dict[str, datetime]:
+    """The positions that collected rows hold."""
+    found = {row["model"]: from_micros(row["last_success"]) for row in rows}
     return {model: instant for model, instant in found.items() if instant is not None}
 
 
@@ -46,11 +57,16 @@ def commit(
     manifest: TableName,
     changed: Mapping[str, datetime],
 ) -> None:
-    """Store the changed positions in one commit."""
+    """Store the changed positions in one commit.
+
+    The table is as small as the number of models: writing it anew is quicker than a merge.
+    """
     if not changed:
         return
     rows = [(model, sql_text(instant)) for model, instant in sorted(changed.items())]
-    tables.merge(manifest, frame_of(spark, rows, MANIFEST), key=["model"])
+    moved = frame_of(spark, rows, MANIFEST)
+    is_moved = F.coalesce(F.col("model").isin(*changed), F.lit(False))
+    tables.rewrite(manifest, "true", lambda stored: stored.where(~is_moved).unionByName(moved))
 
 
 def forget(
@@ -60,7 +76,6 @@ def forget(
     known = set(positions(tables, manifest))
     found = sorted(known & set(models))
     if found:
-        rows = [(name, True) for name in found]
-        gone = frame_of(spark, rows, {"model": "string", DELETED: "boolean"})
-        tables.merge(manifest, gone, key=["model"])
+        is_gone = F.coalesce(F.col("model").isin(*found), F.lit(False))
+        tables.rewrite(manifest, "true", lambda stored: stored.where(~is_gone))
     return found

@@ -10,12 +10,13 @@ A field that is such a value itself, `part_of(Holder)`, brings its own columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
@@ -23,6 +24,7 @@ from windrow.columns.timestamps import from_micros, micros, sql_text
 from windrow.errors import TableError
 from windrow.tables import Columns, TableName, Tables
 from windrow.tables.frames import frame_of
+from windrow.tables.sql import literal
 
 Record = TypeVar("Record")
 
@@ -56,15 +58,53 @@ def frame_of_record(spark: SparkSession, record: Any) -> DataFrame:
     return frame_of(spark, [[*_values(record)]], columns_of(type(record)))
 
 
+def sql_of_record(record: Any) -> dict[str, str]:
+    """Column -> the record's value as a SQL expression."""
+    columns = columns_of(type(record))
+    return {
+        name: _sql(value, kind)
+        for (name, kind), value in zip(columns.items(), _values(record), strict=True)
+    }
+
+
+def _sql(value: Any, kind: str) -> str:
+    if value is None or kind in ("string", "timestamp"):
+        return f"cast({'null' if value is None else literal(value)} as {kind})"
+    if isinstance(value, Mapping | list):
+        return f"from_json({literal(json.dumps(value))}, {literal(kind)})"
+    return f"cast({value} as {kind})"
+
+
 def records_in(rows: DataFrame, kind: type[Record]) -> list[Record]:
     """The rows as records; columns that a table of an earlier version lacks are unknown."""
-    plain = rows.select(
-        *(
-            micros(F.col(name)).alias(name) if stored == "timestamp" else F.col(name)
-            for name, stored in rows.dtypes
-        )
-    )
-    return [_record(kind, row) for row in plain.collect()]
+    return records_of(collect_together({"rows": rows})["rows"], kind)
+
+
+def records_of(rows: Iterable[Row], kind: type[Record]) -> list[Record]:
+    """The same of rows that `collect_together` gave."""
+    return [_record(kind, row) for row in rows]
+
+
+def collect_together(frames: Mapping[str, DataFrame]) -> dict[str, list[Row]]:
+    """The rows of several small frames, in one query; instants come as microseconds."""
+    if not frames:
+        return {}
+    packed = [rows.select(F.struct(*_plain_columns(rows)).alias(n)) for n, rows in frames.items()]
+    together = packed[0]
+    for rows in packed[1:]:
+        together = together.unionByName(rows, allowMissingColumns=True)
+    found: dict[str, list[Row]] = {name: [] for name in frames}
+    for row in together.collect():
+        name = next(name for name in frames if row[name] is not None)
+        found[name].append(row[name])
+    return found
+
+
+def _plain_columns(rows: DataFrame) -> list[Column]:
+    return [
+        micros(F.col(name)).alias(name) if stored == "timestamp" else F.col(name)
+        for name, stored in rows.dtypes
+    ]
 
 
 def prepare_table(

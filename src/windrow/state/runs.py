@@ -154,12 +154,27 @@ class RunRecord:
         "Set by an upkeep that deleted: versions before this moment are gone.",
         default=None,
     )
+    seen_events: str | None = stored_as(
+        "string",
+        "Digest of the events that the next run finds in its look-back if none is added.",
+        default=None,
+    )
+    keys: dict[str, tuple[str, ...]] = stored_as(
+        "map<string,array<string>>",
+        "Table -> the columns by which its rows are told apart.",
+        default_factory=dict,
+        read=lambda found: {table: tuple(key) for table, key in found.items()},
+    )
     options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",
         default=None,
         read=dict,
     )
+
+    def has_succeeded(self, model: str) -> bool:
+        """True when the model took part and came to its end."""
+        return any(it.name == model and it.outcome is ModelFate.SUCCEEDED for it in self.models)
 
     @property
     def seconds(self) -> float:
@@ -181,8 +196,15 @@ class Runs:
 
     def last(self, package: str, count: int) -> list[RunRecord]:
         """The newest finished runs, newest first."""
+        rows = self.newest(package, count)
+        return [] if rows is None else in_order(records_in(rows, RunRecord))
+
+    def newest(self, package: str, count: int) -> DataFrame | None:
+        """Their rows, in no order; None before the first run of any package."""
         rows = self._of(package)
-        return [] if rows is None else _newest(rows, count)
+        if rows is None:
+            return None
+        return rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
 
     def has_ended(self, package: str, run_id: str) -> bool:
         """True when the ledger has the run."""
@@ -198,10 +220,6 @@ class Runs:
         if len(kept) > 1 and kept[0].clock == kept[1].clock and _are_apart(*kept[:2]):
             return kept[:2]
         return kept[:1]
-
-    def version_at_last_success(self, package: str, model: str, table: TableName) -> str | None:
-        """What a table was at when a model last succeeded; None when no run says so."""
-        return self.versions_at_last_success(package, model).get(str(table))
 
     def versions_at_last_success(self, package: str, model: str) -> dict[str, str]:
         """What tables were at when a model last succeeded; empty when no run says so.
@@ -243,6 +261,6 @@ def _is_kept() -> Column:
     return F.col("outcome").isin(*(it.value for it in Outcome if it.is_kept))
 
 
-def _newest(runs: DataFrame, count: int) -> list[RunRecord]:
-    newest = runs.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
-    return records_in(newest, RunRecord)
+def in_order(runs: list[RunRecord]) -> list[RunRecord]:
+    """The runs, newest first."""
+    return sorted(runs, key=lambda it: (it.started_at, it.finished_at), reverse=True)

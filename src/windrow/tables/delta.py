@@ -24,7 +24,7 @@ from windrow.tables.seam import (
     Layout,
     TableName,
 )
-from windrow.tables.sql_tables import SqlTables, count, number, with_columns
+from windrow.tables.sql_tables import SqlTables, count, number
 
 # Delta keeps min and max of this many leading columns unless told which ones.
 INDEXED_BY_DEFAULT = 32
@@ -33,6 +33,8 @@ STATISTICS = "delta.dataSkippingStatsColumns"
 INDEXED = "delta.dataSkippingNumIndexedCols"
 MOST_LISTED_BY_VACUUM = 1000
 LISTING_TASKS = "16"
+LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
+"""The setting in which Delta tells the version that the session committed last."""
 TIME_TYPES = {"timestamp", "timestamp_ntz", "date"}
 ID_TYPES = {"string", "int", "bigint"}
 
@@ -77,11 +79,23 @@ class DeltaTables(SqlTables):
             yield
 
     def version(self, table: TableName) -> str | None:
-        if not self.exists(table):
-            return None
-        with refusals(table, "read the history of"):
-            newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
-            return str(newest.collect()[0]["version"])
+        return self.versions([table])[table] if self.exists(table) else None
+
+    def versions(self, tables: Sequence[TableName]) -> dict[TableName, str]:
+        found = {}
+        for table in tables:
+            with refusals(table, "read the history of"):
+                newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
+                found[table] = str(newest.collect()[0]["version"])
+        return found
+
+    def last_commit(self) -> str | None:
+        told = self.spark.conf.get(LAST_COMMIT, None)
+        return None if told is None else str(told)
+
+    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
+        # What a Delta write reads of its own table is part of its transaction.
+        return self.read(table), {}
 
     def history(self, table: TableName) -> list[Commit]:
         with refusals(table, "read the history of"):
@@ -150,6 +164,7 @@ class DeltaTables(SqlTables):
         now = self.layout(table)
         if now == layout:
             return
+        self.forget_partitions(table)
         with self.writing(table, "change the layout of"):
             if now.cluster_by:
                 # Delta insists on statistics of the columns it clusters by, also of former ones.
@@ -250,10 +265,8 @@ class DeltaTables(SqlTables):
 
         Otherwise every task would write a file of its own into each partition.
         """
-        with refusals(table, "read"):
-            stored = self.spark.catalog.listColumns(self.identifier(table))
-        partition_by = [column.name for column in stored if column.isPartition]
-        fitting = with_columns(table, rows, {column.name: column.dataType for column in stored})
+        fitting = super().fit_rows(table, rows)
+        partition_by = sorted(self.partitions(table))
         return fitting.hint("rebalance", *partition_by) if partition_by else fitting
 
 
@@ -283,6 +296,7 @@ def lineage(commits: Iterable[Row]) -> Iterator[Row]:
             limit = int(parameters["version"])
         elif (
             parameters.get("mode") == "Overwrite"
+            and not parameters.get("predicate")
             and parameters.get("canOverwriteSchema") != "true"
             and commit["operationMetrics"].get("numOutputRows") == "0"
         ):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.tables import Columns
+from windrow.tables.observed import Observed
 from windrow.tables.sql import quoted
 
 
@@ -20,6 +21,13 @@ def materialize(frame: DataFrame) -> DataFrame:
     more than the work. Should an executor take rows with it, the run fails and is undone.
     """
     return frame.localCheckpoint(eager=True)
+
+
+def measured(frame: DataFrame, measures: Mapping[str, Column]) -> tuple[DataFrame, dict[str, Any]]:
+    """The frame's rows, computed now, and aggregates over them that were taken on the way."""
+    observed = Observed()
+    settled = materialize(observed.over(frame, measures))
+    return settled, observed.figures()
 
 
 def frame_of(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Columns) -> DataFrame:

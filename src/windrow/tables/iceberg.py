@@ -57,13 +57,24 @@ class IcebergTables(SqlTables):
         return [text, *(self._order_writes(table, layout) if layout.cluster_by else ())]
 
     def version(self, table: TableName) -> str | None:
-        if not self.exists(table):
-            return None
-        with refusals(table, "read the history of"):
-            refs = self.spark.sql(
-                f"select snapshot_id from {self.identifier(table)}.refs where name = 'main'"
-            ).collect()
-        return str(refs[0]["snapshot_id"]) if refs else None
+        return self.versions([table]).get(table) if self.exists(table) else None
+
+    def versions(self, tables: Sequence[TableName]) -> dict[TableName, str]:
+        if not tables:
+            return {}
+        texts = [
+            f"select {number} as number, snapshot_id from {self.identifier(table)}.refs "
+            "where name = 'main'"
+            for number, table in enumerate(tables)
+        ]
+        with refusals(tables[0], "read the history of"):
+            refs = self.spark.sql(" union all ".join(texts)).collect()
+        return {tables[row["number"]]: str(row["snapshot_id"]) for row in refs}
+
+    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
+        version = self.version(table)
+        checked = {} if version is None else {"validate-from-snapshot-id": version}
+        return self.read(table, version=version), {"isolation-level": "serializable", **checked}
 
     def history(self, table: TableName) -> list[Commit]:
         name = self.identifier(table)
@@ -147,6 +158,7 @@ class IcebergTables(SqlTables):
         now = self.layout(table)
         if now == layout:
             return
+        self.forget_partitions(table)
         name = self.identifier(table)
         with self.writing(table, "change the layout of"):
             for key in now.partition_by:

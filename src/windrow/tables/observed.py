@@ -24,11 +24,11 @@ class Observed:
         self._anew = partial(frame.agg, *named)
         return frame.observe(self._observation, *named)
 
-    def figures(self, *, has_rows: bool) -> dict[str, Any]:
+    def figures(self, *, has_rows: bool = True) -> dict[str, Any]:
         """Measure -> its value; empty when nothing was to be measured.
 
-        `has_rows`: whether what was computed has any. Where no row is left, Spark drops the part of
-        its plan that would have measured them, and they are measured now.
+        `has_rows`: whether what was made of the frame has any. Where no row is left, Spark may drop
+        the part of its plan that would have measured them, and they are measured now.
         """
         if self._anew is None:
             return {}

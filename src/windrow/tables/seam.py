@@ -191,6 +191,25 @@ class Tables(Protocol):
         """Replace all rows in one commit."""
         ...
 
+    def rewrite(self, table: TableName, where: str, rows: Callable[[DataFrame], DataFrame]) -> None:
+        """Put `rows`, made from the stored rows under a condition, in their place, in one commit.
+
+        The condition covers whole partitions, and the new rows too. Should another writer change
+        these rows at the same time, one of the two is refused.
+        """
+        ...
+
+    def update(self, table: TableName, values: Mapping[str, str], where: str) -> int | None:
+        """Set columns of the rows under a condition to SQL expressions.
+
+        Gives the number of rows; None where the format does not tell.
+        """
+        ...
+
+    def written(self) -> dict[TableName, str]:
+        """What the tables are at that were committed to since `commits_of` was entered."""
+        ...
+
     def version(self, table: TableName) -> str | None:
         """What the table is at now; None when it does not exist or nothing was committed yet."""
         ...
@@ -212,6 +231,10 @@ class Tables(Protocol):
 
     def layout(self, table: TableName) -> Layout:
         """How the table is laid out now."""
+        ...
+
+    def partitions(self, table: TableName) -> frozenset[str]:
+        """The columns whose values are the table's partitions; asked for without a query."""
         ...
 
     def change_layout(self, table: TableName, layout: Layout) -> None:

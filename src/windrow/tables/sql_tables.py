@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import RLock
 from typing import ClassVar
 from uuid import uuid4
 
@@ -42,6 +43,15 @@ NEW_KEY = "windrow.new-key"
 Not every format takes properties back with the rows: it counts while a commit of the run does.
 """
 
+_PARTITIONS: dict[str, frozenset[str]] = {}
+"""Identifier -> partition columns. Asking takes a query, and nobody but us changes them.
+
+Should someone do so all the same, what is written here is refused, or slower, but not wrong.
+"""
+
+_SECONDS_TO_WAIT = 20
+"""How long a commit waits for another one of this process."""
+
 
 class SqlTables(ABC):
     """Tables that Spark SQL reaches under a name; a format says how it names and tags them."""
@@ -55,6 +65,10 @@ class SqlTables(ABC):
         self.spark = spark
         self.place = Place.of(warehouse=warehouse, catalog=catalog)
         self._fence: Callable[[], None] | None = None
+        self._committed: dict[TableName, str | None] = {}
+        """Tables that were committed to -> what that brought them to, where it is known."""
+        self._commits = 0
+        self._one_at_a_time = RLock()
 
     def folder(self, schema: str) -> Path | None:
         if is_remote() or not str(self.spark.conf.get("spark.master", "")).startswith("local"):
@@ -131,6 +145,7 @@ class SqlTables(ABC):
         if self.exists(table):
             return
         layout = Layout(tuple(partition_by), tuple(cluster_by))
+        self.forget_partitions(table)
         properties = {KEY: _encode(key), COLUMNS: _encode(list(columns))} if key else {}
         try:
             with self.writing(table, "create"):
@@ -197,6 +212,33 @@ class SqlTables(ABC):
         with self.writing(table, "overwrite"):
             fitting.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
+    def rewrite(self, table: TableName, where: str, rows: Callable[[DataFrame], DataFrame]) -> None:
+        stored, options = self.stored_for_rewrite(table)
+        fitting = self.fit_rows(table, rows(stored.where(where)))
+        writer = fitting.writeTo(self.identifier(table)).options(**options)
+        with self.writing(table, "overwrite"):
+            writer.overwrite(F.expr(where))
+
+    @abstractmethod
+    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
+        """The stored rows, and what a writer must be told that none is changed meanwhile."""
+
+    def update(self, table: TableName, values: Mapping[str, str], where: str) -> int | None:
+        pairs = ", ".join(f"{sql.quoted(name)} = {value}" for name, value in values.items())
+        with self.writing(table, "update"):
+            told = self.spark.sql(f"update {self.identifier(table)} set {pairs} where {where}")
+            return next((int(row["num_affected_rows"]) for row in told.collect()), None)
+
+    def written(self) -> dict[TableName, str]:
+        unknown = [table for table, at in self._committed.items() if at is None]
+        for table, at in self.versions(unknown).items():
+            self._committed[table] = at
+        return {table: at for table, at in self._committed.items() if at is not None}
+
+    @abstractmethod
+    def versions(self, tables: Sequence[TableName]) -> dict[TableName, str]:
+        """What these tables, which exist, are at now; without those that were never written to."""
+
     def merge(
         self,
         table: TableName,
@@ -233,6 +275,8 @@ class SqlTables(ABC):
     @contextmanager
     def commits_of(self, run_id: str, fence: Callable[[], None] | None = None) -> Iterator[None]:
         outer, self._fence = self._fence, fence or self._fence
+        if outer is None:
+            self._committed = {}
         try:
             with self.setting(self.run_id_setting, run_id):
                 yield
@@ -244,11 +288,33 @@ class SqlTables(ABC):
         """A commit is made inside: not beyond the fence, and refusals name the table."""
         if self._fence is not None:
             self._fence()
-        with refusals(table, doing):
+        with self._noted(table), refusals(table, doing):
             yield
         # A process may have stood still inside: what it then wrote must be taken back.
         if self._fence is not None:
             self._fence()
+
+    @contextmanager
+    def _noted(self, table: TableName) -> Iterator[None]:
+        """Note what a commit brings the table to, if the format tells and no other came between.
+
+        Renewing a lease must not wait for a long write: what cannot have the lock goes without, and
+        then nobody knows whose commit the format told of last.
+        """
+        is_alone = self._one_at_a_time.acquire(timeout=_SECONDS_TO_WAIT)
+        self._commits += 1
+        before = self._commits
+        try:
+            yield
+            is_known = is_alone and self._commits == before
+            self._committed[table] = self.last_commit() if is_known else None
+        finally:
+            if is_alone:
+                self._one_at_a_time.release()
+
+    def last_commit(self) -> str | None:
+        """What the session's last commit brought its table to, where the format tells."""
+        return None
 
     @contextmanager
     def setting(self, name: str, value: str) -> Iterator[None]:
@@ -262,6 +328,23 @@ class SqlTables(ABC):
                 self.spark.conf.unset(name)
             else:
                 self.spark.conf.set(name, before)
+
+    def partitions(self, table: TableName) -> frozenset[str]:
+        name = self.identifier(table)
+        if name not in _PARTITIONS:
+            try:
+                with refusals(table, "read"):
+                    stored = self.spark.catalog.listColumns(name)
+                found = frozenset(it.name for it in stored if it.isPartition)
+            except TableError:
+                # Spark has no words for partitions by what a function makes of a column.
+                found = frozenset()
+            _PARTITIONS[name] = found
+        return _PARTITIONS[name]
+
+    def forget_partitions(self, table: TableName) -> None:
+        """The table is about to be made, or laid out anew."""
+        _PARTITIONS.pop(self.identifier(table), None)
 
     def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
         """The rows with all of the table's columns, in its order."""

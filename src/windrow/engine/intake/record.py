@@ -6,12 +6,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.engine.intake import lifecycle
-from windrow.engine.intake.values import Intake
-from windrow.engine.upsert import upsert
+from windrow.engine.intake.values import Intake, Sessions
+from windrow.engine.upsert import replace_rows, upsert
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import materialize
+from windrow.tables.frames import materialize, measured
 
 
 def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
@@ -19,35 +19,46 @@ def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
 
     Gives what was counted on the way.
     """
-    if not ws.foundation.has_sessions:
+    found = intake.found
+    if found is None:
         return {}
-    continued = intake.continued
     users = intake.sessions.select(SESSION_ID, F.col(USER_ID).alias("user_of_events"))
-    rows = materialize(
-        ws.foundation.as_recorded(
-            continued.join(users, SESSION_ID, how="left").withColumn(
-                USER_ID, F.coalesce("user_of_events", USER_ID)
-            )
-        ).select(*ws.foundation.lifecycle)
-    )
+    rows = ws.foundation.as_recorded(
+        found.continued.join(users, SESSION_ID, how="left").withColumn(
+            USER_ID, F.coalesce("user_of_events", USER_ID)
+        )
+    ).select(*ws.foundation.lifecycle)
     if intake.counts["sessions_with_new_events"]:
-        stored_on = continued.select(F.to_date("stored_start").alias("day")).distinct().collect()
-        search = day_ranges(row["day"] for row in stored_on if row["day"] is not None)
-        upsert(ws.tables, ws.lifecycle_destination, rows, search=search)
+        _record(ws, found, rows)
     return {"quarantined": _quarantine(ws, intake, rows)} if ws.foundation.has_quarantine else {}
+
+
+def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
+    """The look for the sessions has seen which of them are stored, and where."""
+    table = ws.lifecycle_destination
+    if not found.stored_on:
+        ws.tables.append(table.table, rows)
+    elif "start_tstamp_date" not in ws.tables.partitions(table.table):
+        upsert(ws.tables, table, materialize(rows), search=day_ranges(found.stored_on))
+    else:
+        days = day_ranges([*found.stored_on, *found.started_on])
+        replace_rows(ws.tables, table, rows, days)
 
 
 def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame) -> int:
     """Quarantine the sessions that are over-long now; gives how many are new there."""
-    is_over_long = ws.hooks.column("quarantine_sessions", lifecycle.is_over_long(ws.settings))
+    by_length = lifecycle.is_over_long(ws.settings)
+    is_over_long = ws.hooks.column("quarantine_sessions", by_length)
+    if is_over_long is by_length and intake.found is not None and not intake.found.has_over_long:
+        return 0
     judged = ws.foundation.as_recorded(intake.sessions)
     if not ws.settings.compat:
         # Also sessions too old to be part of the run, which the reference forgets to judge.
         judged = judged.unionByName(recorded.select(*judged.columns))
     over_long = judged.where(is_over_long).select(ws.foundation.recorded_session).distinct()
     known = ws.tables.read(ws.quarantine)
-    added = materialize(over_long.join(known, ws.foundation.recorded_session, how="left_anti"))
-    number = added.count()
-    if number:
+    new = over_long.join(known, ws.foundation.recorded_session, how="left_anti")
+    added, figures = measured(new, {"sessions": F.count(F.lit(1))})
+    if figures["sessions"]:
         ws.tables.append(ws.quarantine, added)
-    return number
+    return int(figures["sessions"])

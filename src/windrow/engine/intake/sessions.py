@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,7 +17,8 @@ from windrow.engine.intake.values import Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.state.limits import Limits, State
-from windrow.tables.frames import materialize
+from windrow.tables.days import DayRange
+from windrow.tables.frames import measured
 from windrow.tables.observed import Observed
 
 
@@ -31,48 +34,66 @@ class _Window:
 def find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
     settings = ws.settings
     known = ws.known_sessions()
-    is_replay = limits.state is not State.RERUN and _is_replay(known, limits)
     window = _Window()
-    if is_replay:
+    if _is_replay(known, limits):
         new = known.limit(0).drop("start_tstamp_date")
     else:
         usable = _usable_events(ws, source, limits, window)
         new = lifecycle.sessions_with_new_events(usable, settings)
 
     earlier = lifecycle.earlier_rows(known, limits, settings)
-    continued = materialize(lifecycle.continued(new, earlier, ws.foundation, settings))
-    begun = continued.agg(
-        F.count(F.lit(1)),
-        F.collect_set("start_tstamp_date"),
-        F.count_if(lifecycle.is_over_long(settings)),
-    ).collect()[0]
-    has_rows = begun[0] > 0
+    is_moved = F.col("start_tstamp") < F.col("stored_start")
+    life_before = F.struct(F.to_date("stored_start"), F.to_date("stored_end"))
+    continued, begun = measured(
+        lifecycle.continued(new, earlier, ws.foundation, settings),
+        {
+            "sessions": F.count(F.lit(1)),
+            "started_on": F.collect_set("start_tstamp_date"),
+            "stored_on": F.collect_set(F.to_date("stored_start")),
+            "moved": F.collect_set(F.when(is_moved, life_before)),
+            "over_long": F.count_if(lifecycle.is_over_long(settings)),
+        },
+    )
+    has_rows = begun["sessions"] > 0
     refuse_misfits(window.unreadable.figures(has_rows=has_rows))
-    this_runs = materialize(lifecycle.sessions_this_run(continued, known, limits, settings))
-    counts = {"sessions_with_new_events": begun[0]}
-    if not ws.foundation.has_quarantine:
-        counts["capped"] = begun[2]
-    lives = this_runs.agg(
-        F.count(F.lit(1)),
-        micros(F.min("start_tstamp")),
-        micros(F.max("end_tstamp")),
-        F.collect_set(F.to_date("start_tstamp")),
-    ).collect()[0]
-    counts["sessions"] = lives[0]
+    this_runs, lives = measured(
+        lifecycle.sessions_this_run(continued, known, limits, settings),
+        {
+            "sessions": F.count(F.lit(1)),
+            "first": micros(F.min("start_tstamp")),
+            "last": micros(F.max("end_tstamp")),
+            "days": F.collect_set(F.to_date("start_tstamp")),
+            "over_long": F.count_if(lifecycle.is_over_long(settings)),
+        },
+    )
     taken = window.taken.figures(has_rows=has_rows)
     reached = taken.pop("reached", None)
     found = window.read.figures(has_rows=has_rows) | taken
+    counts = {"sessions_with_new_events": begun["sessions"], "sessions": lives["sessions"]}
+    if not ws.foundation.has_quarantine:
+        counts["capped"] = begun["over_long"]
     counts |= {f"window_{name}": number for name, number in found.items()}
     return Sessions(
         this_run=this_runs,
         continued=continued,
-        first=from_micros(lives[1]),
-        last=from_micros(lives[2]),
-        days=tuple(lives[3]),
+        first=from_micros(lives["first"]),
+        last=from_micros(lives["last"]),
+        days=(*lives["days"], *_days_of_moved(begun["moved"])),
         reached=from_micros(reached),
-        started_on=tuple(begun[1]),
+        started_on=tuple(begun["started_on"]),
+        stored_on=tuple(begun["stored_on"]),
+        has_over_long=bool(begun["over_long"] or lives["over_long"]),
         counts=counts,
     )
+
+
+def _days_of_moved(lives: Iterable[tuple[date, date]]) -> set[date]:
+    """Days of the life that sessions had before a late event moved their start.
+
+    The cap moves with the start, and rows stored under the old one may lie on days that no event
+    of this run has.
+    """
+    return {day for first, last in lives for day in DayRange(first, last).days()}
 
 
 def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Window) -> DataFrame:
@@ -126,7 +147,12 @@ def _without_quarantined(
 
 
 def _is_replay(known: DataFrame, limits: Limits) -> bool:
-    """True when sessions beyond the window are known: all of the window was seen before."""
+    """True when sessions beyond the window are known: all of the window was seen before.
+
+    Where all models stand at one place, nothing was seen beyond it.
+    """
+    if limits.state in (State.RERUN, State.STANDARD):
+        return False
     later = (F.col("start_tstamp_date") >= F.lit(limits.upper.date())) & (
         F.col("start_tstamp") >= literal(limits.upper)
     )

@@ -22,11 +22,15 @@ class Sessions:
     last: datetime | None
     """The first start and the last end; None when the window touches no session."""
     days: tuple[date, ...]
-    """The days on which they start."""
+    """The days on which they start, and those of the lives that they had before they moved."""
     reached: datetime | None
     """The greatest collector time of a usable event in the window."""
     started_on: tuple[date, ...]
     """The days on which the continued sessions began."""
+    stored_on: tuple[date, ...]
+    """The days on which those of them began, as far as was known, that have a lifecycle row."""
+    has_over_long: bool
+    """Whether one has reached its cap."""
     counts: dict[str, int]
 
 
@@ -36,8 +40,8 @@ class Intake:
 
     sessions: DataFrame
     """As `Sessions.this_run`, with the user ids that the events carry."""
-    continued: DataFrame
-    """As `Sessions.continued`."""
+    found: Sessions | None
+    """What the look for the sessions found; None in a package without sessions."""
     users: DataFrame
     """Everyone who has one of these sessions, or had it until now."""
     events: DataFrame
@@ -45,12 +49,15 @@ class Intake:
     """The greatest collector time that was consumed."""
     days: tuple[date, ...]
     """The days on which rows of these sessions can lie, by the time of their events."""
-    started_on: tuple[date, ...]
-    """As `Sessions.started_on`: where the lifecycle rows of the run lie."""
     counts: dict[str, int]
     cached: DataFrame
     event_names: frozenset[str] | None = None
     """The names of the run's events; None when nobody asked."""
+
+    @property
+    def started_on(self) -> tuple[date, ...]:
+        """Where the lifecycle rows of the run lie."""
+        return () if self.found is None else self.found.started_on
 
     def days_around(self, *, before: int, after: int) -> tuple[DayRange, ...]:
         """The run's days, each with so many before and after it."""

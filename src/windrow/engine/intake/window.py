@@ -61,12 +61,11 @@ def events_of_window(
     nobody = frame_of(ws.spark, [], foundation.lifecycle)
     return Intake(
         sessions=foundation.from_record(nobody),
-        continued=foundation.from_record(nobody),
+        found=None,
         users=nobody.select(F.col(foundation.recorded_user).alias(foundation.user)),
         events=events.drop("copies"),
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
-        started_on=(),
         counts=counts,
         cached=events,
         event_names=frozenset(totals["names"]) if has_names else None,
