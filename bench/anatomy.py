@@ -140,13 +140,23 @@ def places(log: Log, span: Span) -> list[Place]:
 
 def _execution(event: Mapping[str, Any]) -> Execution:
     root = event.get("rootExecutionId")
-    described = " ".join(event["description"].split())
     return Execution(
         root=event["executionId"] if root is None else root,
         began=event["time"],
-        # `collect at windrow/engine/run.py:12`, wherever this project lies.
-        place=re.sub(r"/\S*/(?=(windrow|bench)/)", "", described),
+        place=_place(event["description"], event["sparkPlanInfo"].get("nodeName", "")),
     )
+
+
+def _place(description: str, node: str) -> str:
+    """`collect at windrow/engine/run.py:12`, wherever this project lies.
+
+    Most calls reach Spark without the line that they come from; then what is done says more, such
+    as `sql: Execute MergeIntoCommand`.
+    """
+    described = " ".join(description.split())
+    if ".py:" in described:
+        return re.sub(r"/\S*/(?=(windrow|bench)/)", "", described)
+    return f"{described.partition(' at ')[0]}: {node}" if node else described
 
 
 def _job(event: Mapping[str, Any]) -> Job:

@@ -49,7 +49,3 @@ def measure_command(command: str, output: Path) -> dict[str, float]:
         raise SystemExit("\n".join([f"Exit code {done.returncode}: {command}", *said]))
     found: dict[str, float] = json.loads(report.read_text())
     return found
-
-
-if __name__ == "__main__":
-    sys.exit(usage.run(Path(sys.argv[1]), sys.argv[2]))

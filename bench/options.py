@@ -72,9 +72,12 @@ def _at_least_one(text: str) -> int:
 
 
 def _settings(text: str) -> dict[str, Any]:
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
     if not isinstance(found, dict):
-        raise argparse.ArgumentTypeError(f'{text} is not an object like {{"option": true}}')
+        raise argparse.ArgumentTypeError(f'{text} is not JSON like {{"option": true}}')
     return found
 
 

@@ -10,6 +10,8 @@ from bench.figures import Figures
 
 UNKNOWN = "-"
 MEGABYTE = 1_000_000
+LABEL_WIDTH = 50
+"""Of a command there is shown so much; figures shall stay in sight."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ def detail(title: str, places: Sequence[Place]) -> str:
     return "\n".join([f"{title}: {total} executions, by where they come from", *lines])
 
 
+def _label(row: Row) -> str:
+    # A stroke would end the cell.
+    text = row.label.replace("|", "/")
+    return text if len(text) <= LABEL_WIDTH else f"{text[: LABEL_WIDTH - 1]}…"
+
+
 def _ratio(row: Row) -> str:
     if row.floor is None:
         return ""
@@ -65,7 +73,7 @@ def _megabytes(value: float | None, digits: int = 1) -> str:
 
 
 _COLUMNS: Sequence[tuple[str, Callable[[Row], str]]] = (
-    ("step", lambda row: row.label),
+    ("step", _label),
     ("s", lambda row: f"{row.figures.seconds:.1f}"),
     ("x floor", _ratio),
     ("CPU s", lambda row: f"{row.figures.cpu_seconds:.1f}"),

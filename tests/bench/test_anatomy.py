@@ -105,6 +105,12 @@ def test_inner_executions_and_their_jobs_belong_to_the_one_that_python_asked_for
     ]
 
 
+def test_a_call_without_its_line_is_told_by_what_it_does():
+    lines = [start(1, 1, 1000, "sql at <unknown>:0", nodeName="Execute MergeIntoCommand")]
+    (place,) = places(read_log(lines), Span(1000, 1000))
+    assert place.place == "sql: Execute MergeIntoCommand"
+
+
 def test_files_are_counted_by_what_the_plan_says_counts_them_however_deep():
     scan = {
         "metrics": [

@@ -24,8 +24,8 @@ def test_settings_and_commands_may_be_given_several_times():
     ("arguments", "problem"),
     [
         (["--conf", "spark.a"], "spark.a is not KEY=VALUE"),
-        (["--vars", "[1]"], "is not an object"),
-        (["--vars", "{"], "invalid _settings value"),
+        (["--vars", "[1]"], "[1] is not JSON like"),
+        (["--vars", "{"], "{ is not JSON like"),
         (["--repeat", "0"], "0 is less than 1"),
         (["--format", "parquet"], "invalid choice"),
     ],

@@ -25,6 +25,12 @@ def test_a_table_has_ratios_beside_the_floor_and_a_dash_where_nobody_counted():
     assert len(first) == len(floor) == len(command)
 
 
+def test_a_long_command_leaves_room_for_its_figures():
+    line = table([Row("first run: cat events | ./tool --with many --long options", FLOOR)])
+    label = line.splitlines()[-1].split("|")[1].strip()
+    assert label == "first run: cat events / ./tool --with many --long…"
+
+
 def test_medians_are_taken_figure_by_figure():
     other = Figures(1.0, 9.0, 1e6, 1e6, 20, 6, 8, 9, 10, 1e6, 2, 1e6)
     third = Figures(9.0, 5.0, 2e6, 2e6, 30, 7, 9, 8, 7, 2e6, 3, 2e6)
