@@ -8,12 +8,15 @@ Prints a table per format: medians of every step, the floor beside each.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import pyspark
 
 from bench.anatomy import Log, counts, places, read_log
 from bench.figures import Figures, median
@@ -61,7 +64,8 @@ def _measure_one(options: Options, folder: Path) -> list[dict[str, object]]:
     measured = [_with_counts(it, log) for it in measured]
     sys.stdout.write(
         f"\n{options.package} on {options.format}: first run of {options.days} days with "
-        f"{options.events_per_day} events each, medians of {options.repeat}\n\n"
+        f"{options.events_per_day} events each, medians of {options.repeat}; "
+        f"{os.cpu_count()} cores, Spark {pyspark.__version__}\n\n"
         f"{table(list(_rows(measured)))}\n\n"
     )
     if options.detail:
