@@ -34,6 +34,7 @@ class Field:
     @classmethod
     def start(cls, options: Options, folder: Path) -> Field:
         """Start Spark as a target of ours does, and make the events."""
+        _check_templates(options, folder)
         log = folder / "log"
         log.mkdir()
         conf = {**options.conf, **LOG_SETTINGS, "spark.eventLog.dir": str(log)}
@@ -76,6 +77,16 @@ def measure_rounds(field: Field) -> Iterator[Measurement]:
             folder.mkdir(parents=True, exist_ok=True)
             yield _measure_command(field, step, template, template, folder)
         yield _measure_floor(field, floor, step)
+
+
+def _check_templates(options: Options, folder: Path) -> None:
+    """Now, not after minutes of work for those whose turn comes first."""
+    any_step = steps(options.days, options.repeat)[0]
+    for template in options.against:
+        fill(
+            template,
+            placeholders(any_step, events=folder, folder=folder, format=options.format),
+        )
 
 
 def _measure_floor(field: Field, floor: Floor, step: Step) -> Measurement:
