@@ -42,10 +42,12 @@ def test_a_query_is_counted_with_its_files_and_its_shuffle(spark: SparkSession, 
     stored = str(tmp_path / "rows")
     spark.range(30, numPartitions=3).write.parquet(stored)
     with event_log(spark, tmp_path) as log:
-        spark.read.parquet(stored).count()
+        # Also looks at the files for their columns: a job that belongs to no execution.
+        numbers = spark.read.parquet(stored)
+        numbers.count()
         time.sleep(0.01)
         began = now()
-        rows = spark.read.parquet(stored).groupBy((F.col("id") % 7).alias("n")).count().collect()
+        rows = numbers.groupBy((F.col("id") % 7).alias("n")).count().collect()
         span = Span(began, now())
     with log.open() as lines:
         read = read_log(lines)
@@ -55,7 +57,7 @@ def test_a_query_is_counted_with_its_files_and_its_shuffle(spark: SparkSession, 
     assert found["bytes_read"] > 1000
     assert found["bytes_shuffled"] > 100
     assert (found["root_executions"], found["executions"], found["files_read"]) == (1, 1, 3)
-    assert found["tasks"] > found["jobs"] > 0
+    assert found["tasks"] >= found["jobs"] > 0
     (place,) = places(read, span)
     assert place.place.startswith("collect at bench/test_anatomy.py:")
     assert (place.executions, place.jobs) == (1, found["jobs"])
