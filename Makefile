@@ -39,7 +39,7 @@ format: setup ## Put the code in shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup ## Measure speed against the floor (docs say how to read it)
+bench: setup ## Measure what runs cost, beside the floor (see docs/performance.md)
 	$(BIN)/python -m bench
 
 clean: ## Remove what tools and runs left behind (.venv stays)

@@ -1,111 +1,112 @@
 """How a run compares with the least that any job over the same events must do.
 
-    python -m bench [--events-per-day 200000] [--days 5] [--format delta]
+    python -m bench [--format both] [--repeat 3] [--process] [--against COMMAND] [--json FILE] …
 
-The floor reads the same window of the same events, keeps the columns that the tables need, and
-writes as many rows, with no state and no upsert. Everything runs in one process on one machine, so
-only the ratios mean anything.
+Prints a table per format: medians of every step, the floor beside each.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
+import os
+import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import yaml
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+import pyspark
 
-from windrow import Project
-from windrow.demo.events import GenerateOptions, generate, write
-from windrow.engine.events import checked_source
-from windrow.engine.model_run import event_columns
-
-START = date(2024, 1, 1)
+from bench.anatomy import Log, counts, places, read_log
+from bench.figures import Figures, median
+from bench.measuring import Measurement
+from bench.options import BOTH, FORMATS, Options, parse
+from bench.rounds import FLOOR, WINDROW, Field, measure_rounds
+from bench.steps import STEPS
+from bench.table import Row, detail, table
 
 
 def main() -> None:
-    """Measure, and print one line per figure."""
-    options = _options()
-    with tempfile.TemporaryDirectory(prefix="windrow-bench-") as folder:
-        project_dir = Path(folder)
-        _write_project(project_dir, options.format)
-        spark = Project.load(project_dir).spark
-        events = generate(
-            spark,
-            GenerateOptions(start=START, days=options.days, events_per_day=options.events_per_day),
-        )
-        _say("generate", _timed(lambda: write(events, str(project_dir / "events"))))
-        _measure(spark, project_dir, options.days)
+    """Measure, and print a table per format."""
+    options = parse(sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix="windrow-bench-") as name:
+        if options.format == BOTH:
+            rows = _measure_both(Path(name))
+        else:
+            rows = _measure_one(options, Path(name))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n")
 
 
-def _measure(spark: SparkSession, project_dir: Path, days: int) -> None:
-    project = Project.load(project_dir, spark=spark)
-    history, last = _midnight(days - 1), _midnight(days)
-    # Warm up on a window that no figure uses: the first query of a JVM measures the JVM.
-    _timed(lambda: _floor(project, project_dir / "warm", _midnight(0), _midnight(1)))
-
-    floor = _timed(lambda: _floor(project, project_dir / "floor", _midnight(0), history))
-    first = _timed(lambda: project.run("web", now=history))
-    _say(f"floor, {days - 1} days", floor)
-    _say(f"first run, {days - 1} days", first, floor)
-
-    one_day = _timed(lambda: _floor(project, project_dir / "day", history, last))
-    standard = _timed(lambda: project.run("web", now=last))
-    _say("floor, 1 day", one_day)
-    _say("standard run, 1 day", standard, one_day)
-    _say("run with nothing new", _timed(lambda: project.run("web", now=last)), one_day)
+def _measure_both(folder: Path) -> list[dict[str, object]]:
+    """Each format in a process of its own: a JVM that has worked is quicker, and larger."""
+    rows: list[dict[str, object]] = []
+    for format in FORMATS:
+        file = folder / f"{format}.json"
+        own = ["--format", format, "--json", str(file)]
+        done = subprocess.run([sys.executable, "-m", "bench", *sys.argv[1:], *own])
+        if done.returncode:
+            raise SystemExit(done.returncode)
+        rows += json.loads(file.read_text())
+    return rows
 
 
-def _floor(project: Project, path: Path, first: datetime, last: datetime) -> None:
-    ws = project.workspace("web")
-    source = checked_source(ws, ws.models)
-    columns = [*(event_columns(ws, ws.models) or ()), ws.settings.session_timestamp]
-    wanted = [name for name in dict.fromkeys(columns) if name != "page_view_id"]
-    rows = source.between(first, last, wanted).where(F.col("event_name") == "page_view")
-    rows.repartition("domain_sessionid").write.format("delta").save(str(path))
+def _measure_one(options: Options, folder: Path) -> list[dict[str, object]]:
+    field = Field.start(options, folder)
+    measured = []
+    for it in measure_rounds(field):
+        sys.stderr.write(f"{it.step.name} {it.step.round}, {it.who}: {it.figures.seconds:.1f} s\n")
+        measured.append(it)
+    with field.stop().open() as lines:
+        log = read_log(lines)
 
-
-def _midnight(days: int) -> datetime:
-    return datetime.combine(START, datetime.min.time(), UTC) + timedelta(days=days)
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.monotonic()
-    work()
-    return time.monotonic() - began
-
-
-def _say(what: str, seconds: float, against: float | None = None) -> None:
-    ratio = f"   {seconds / against:5.2f} x the floor" if against else ""
-    sys.stdout.write(f"{what:<28}{seconds:8.1f} s{ratio}\n")
-    sys.stdout.flush()
-
-
-def _write_project(folder: Path, format: str) -> None:
-    (folder / "windrow.yml").write_text(
-        yaml.safe_dump(
-            {
-                "name": "bench",
-                "targets": {"dev": {"warehouse": "./warehouse", "format": format}},
-                "events": {"path": "./events"},
-                "packages": {"web": {"start_date": START.isoformat()}},
-            }
-        )
+    measured = [_with_counts(it, log) for it in measured]
+    sys.stdout.write(
+        f"\n{options.package} on {options.format}: first run of {options.days} days with "
+        f"{options.events_per_day} events each, medians of {options.repeat}; "
+        f"{os.cpu_count()} cores, Spark {pyspark.__version__}\n\n"
+        f"{table(list(_rows(measured)))}\n\n"
     )
+    if options.detail:
+        for it in {it.step.name: it for it in measured if it.who == WINDROW}.values():
+            if it.span:
+                sys.stdout.write(f"{detail(it.step.name, places(log, it.span))}\n\n")
+    sys.stdout.flush()
+    return [_as_dict(it, options) for it in measured]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("--events-per-day", type=int, default=200_000)
-    parser.add_argument("--days", type=int, default=5)
-    parser.add_argument("--format", choices=["delta", "iceberg"], default="delta")
-    return parser.parse_args()
+def _with_counts(it: Measurement, log: Log) -> Measurement:
+    if it.span is None:
+        return it
+    return replace(it, figures=replace(it.figures, **counts(log, it.span)))
+
+
+def _rows(measured: Sequence[Measurement]) -> Iterator[Row]:
+    """The floor of each step, and below it everyone else; the floor's rounds are twice as many."""
+    for name in STEPS:
+        by_who: dict[str, list[Figures]] = {}
+        for it in measured:
+            if it.step.name == name:
+                by_who.setdefault(it.who, []).append(it.figures)
+        floor = median(by_who.pop(FLOOR))
+        yield Row(f"{name}: floor", floor)
+        for who, figures in by_who.items():
+            yield Row(f"{name}: {who}", median(figures), floor)
+
+
+def _as_dict(it: Measurement, options: Options) -> dict[str, object]:
+    return {
+        "package": options.package,
+        "format": options.format,
+        "events_per_day": options.events_per_day,
+        "step": it.step.name,
+        "round": it.step.round,
+        "start": it.step.start.isoformat(),
+        "end": it.step.end.isoformat(),
+        "who": it.who,
+        **it.figures.as_dict(),
+    }
 
 
 if __name__ == "__main__":
