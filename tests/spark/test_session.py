@@ -78,6 +78,24 @@ def test_start_is_silent_and_leaves_only_its_folder(tmp_path: Path) -> None:
     assert "DIVIDE_BY_ZERO" in log
 
 
+def test_second_start_takes_the_jars_from_the_class_path(tmp_path: Path) -> None:
+    script = """
+        spark = begin(formats=("delta", "iceberg"))
+        spark.sql(f"create or replace table delta.`{os.getcwd()}/table` using delta as select 42 a")
+        # Delta brings an older Jackson, which must not come before Spark's.
+        mapper = spark._jvm.Class.forName("com.fasterxml.jackson.databind.ObjectMapper")
+        jackson = mapper.getProtectionDomain().getCodeSource().getLocation().getPath()
+        print("Jackson", Path(jackson).parent.name, Path(jackson).parent.parent.name)
+        has_delta = "io.delta_delta-spark" in spark._jvm.System.getProperty("java.class.path")
+        print(spark.read.format("delta").load("table").head().a, has_delta)
+    """
+
+    outcome(script, tmp_path)
+    stdout, stderr = outcome(script, tmp_path)
+
+    assert (stdout, stderr) == ("Jackson jars pyspark\n42 True\n", "")
+
+
 SECRETS = (
     "spark.hadoop.acme.secret",
     "spark.sql.catalog.lake.credential",

@@ -16,14 +16,24 @@ from typing import Any, NoReturn
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 
 from windrow.config.secrets import without_secrets
 from windrow.errors import SparkStartError, telling_line
 from windrow.spark.jars import FormatJars, check_jars_exist, downloads, ivy_home
 from windrow.spark.java import find_java, home_for_spark
+from windrow.spark.known_jars import (
+    PACKAGES,
+    asks_for_our_jars_only,
+    known_jars,
+    remember_jars,
+)
+from windrow.spark.settings import is_local
 
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+# What Spark's launcher puts on the class path after its own jars, so that its own come first.
+LAST_ON_CLASS_PATH = "SPARK_DIST_CLASSPATH"
 
 _SECONDS_TO_CANCEL = 5
 
@@ -78,23 +88,51 @@ def _launch_jvm(
     missing = downloads(conf, formats, ivy)
     for jars in missing:
         announce(f"Downloading the {jars.label} jars (about {jars.megabytes} MB, once) …")
+    can_do_without_ivy = _can_do_without_ivy(conf, ivy)
+    here = known_jars(conf, ivy) if can_do_without_ivy else []
 
     with (
         log.open("ab") as output,
-        _settings_file(conf) as settings,
+        _settings_file({**conf, PACKAGES: ""} if here else conf) as settings,
         _environment("JAVA_HOME", None if java_home is None else str(java_home)),
         _environment(SUBMIT_ARGUMENTS, _submit_arguments(settings)),
+        _environment(LAST_ON_CLASS_PATH, _class_path(here)),
     ):
         begin = output.tell()
         try:
             # PySpark leaves it untyped.
-            return launch_gateway(  # type: ignore[no-untyped-call]
+            gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 popen_kwargs={"stdout": output, "stderr": output, "process_group": 0}
             )
         except PySparkException as error:
             said = log.read_bytes()[begin:].decode(errors="replace")
             said = without_secrets(said, conf)
             raise _launch_error(said, log, missing, ivy) from error
+    if can_do_without_ivy and not here:
+        remember_jars(conf, ivy, gateway.jvm.System.getProperty("spark.jars", ""))
+    return gateway
+
+
+def _can_do_without_ivy(conf: Mapping[str, str], ivy: Path) -> bool:
+    """Whether the jars may come from the class path, once it is known which they are.
+
+    On a cluster Spark has to send them to others; `spark-env.sh` may set the class path after us.
+    """
+    spark_home = _find_spark_home()  # type: ignore[no-untyped-call]
+    configuration = Path(os.environ.get("SPARK_CONF_DIR") or Path(spark_home, "conf"))
+    given = os.environ.get(SUBMIT_ARGUMENTS, "")
+    return (
+        is_local(conf["spark.master"])
+        and asks_for_our_jars_only(conf)
+        and not re.search(r"--(jars|packages|exclude-packages|master)\b", given)
+        and not (configuration / "spark-env.sh").exists()
+        and os.pathsep not in str(ivy)
+    )
+
+
+def _class_path(jars: Sequence[Path]) -> str | None:
+    given = os.environ.get(LAST_ON_CLASS_PATH)
+    return os.pathsep.join([*([given] if given else []), *map(str, jars)]) or None
 
 
 @contextmanager
