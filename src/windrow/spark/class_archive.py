@@ -34,7 +34,8 @@ def archive_flag(folder: Path, jars: Sequence[Path], java: str, now: float | Non
         archive = folder / f"windrow-classes-{_fingerprint(jars, java)}.jsa"
         _take_up_drafts(archive, now)
         if archive.exists():
-            os.utime(archive, (now, now))
+            with suppress(OSError):  # It may be another user's.
+                os.utime(archive, (now, now))
             return f"-XX:SharedArchiveFile={archive}"
         if _is_worth_making(archive, now):
             return f"-XX:ArchiveClassesAtExit={_draft(archive)}"
@@ -59,7 +60,7 @@ def _draft(archive: Path) -> Path:
 def _take_up_drafts(archive: Path, now: float) -> None:
     """Move a whole draft to where the archive is looked for; remove what was left by kills."""
     for draft in archive.parent.glob(f"{archive.stem}.*.draft"):
-        with suppress(FileNotFoundError):  # Another process may be doing the same.
+        with suppress(OSError):  # Others may do the same; the folder may be read-only.
             if is_whole(draft):
                 draft.replace(archive)
                 _remove_unused(archive.parent, now)
