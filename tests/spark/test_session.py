@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from windrow.spark.jars import DELTA_JARS, FORMATS
+from windrow.spark.class_archive import is_whole
+from windrow.spark.jars import DELTA_JARS, FORMATS, ivy_home
+from windrow.spark.known_jars import known_jars, remember_jars
 from windrow.spark.session import check_session
+from windrow.spark.settings import session_conf
+
+from .target import Settings
 
 
 def test_session_handed_in_is_put_in_utc(spark: SparkSession) -> None:
@@ -76,6 +83,58 @@ def test_start_is_silent_and_leaves_only_its_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [".windrow", "table"]
     log = (tmp_path / ".windrow" / "logs" / "spark.log").read_text()
     assert "DIVIDE_BY_ZERO" in log
+
+
+def test_second_start_takes_the_jars_from_the_class_path(tmp_path: Path) -> None:
+    script = """
+        spark = begin(formats=("delta", "iceberg"))
+        spark.sql(f"create or replace table delta.`{os.getcwd()}/table` using delta as select 42 a")
+        # Delta brings an older Jackson, which must not come before Spark's.
+        mapper = spark._jvm.Class.forName("com.fasterxml.jackson.databind.ObjectMapper")
+        jackson = mapper.getProtectionDomain().getCodeSource().getLocation().getPath()
+        print("Jackson", Path(jackson).parent.name, Path(jackson).parent.parent.name)
+        has_delta = "io.delta_delta-spark" in spark._jvm.System.getProperty("java.class.path")
+        print(spark.read.format("delta").load("table").head().a, has_delta)
+    """
+
+    outcome(script, tmp_path)
+    stdout, stderr = outcome(script, tmp_path)
+
+    assert (stdout, stderr) == ("Jackson jars pyspark\n42 True\n", "")
+
+
+@pytest.mark.slow
+def test_third_start_maps_in_the_classes_that_the_second_loaded(tmp_path: Path) -> None:
+    ivy = tmp_path / "ivy"
+    script = f"""
+        flags = "-Xlog:class+load:file={tmp_path}/classes.log"
+        conf = {{"spark.jars.ivy": "{ivy}", "spark.driver.extraJavaOptions": flags}}
+        spark = begin(conf=conf)
+        spark.range(1).write.format("delta").mode("overwrite").save("table")
+    """
+    outcome("begin()", tmp_path)
+    conf = session_conf(Settings(), "windrow", ("delta",), tmp_path)
+    jars = known_jars(conf, ivy_home(tmp_path))
+    (ivy / "jars").mkdir(parents=True)
+    copies = [shutil.copy(jar, ivy / "jars") for jar in jars]
+    remember_jars(conf, ivy, ",".join(map(str, copies)))
+
+    for _ in range(2):
+        assert outcome(script, tmp_path) == ("", "")
+    until(lambda: any(is_whole(draft) for draft in ivy.glob("*.draft")))
+    assert outcome(script, tmp_path) == ("", "")
+
+    loaded = (tmp_path / "classes.log").read_text().splitlines()
+    of_delta = [line for line in loaded if " org.apache.spark.sql.delta." in line]
+    mapped = [line for line in of_delta if "shared objects file (top)" in line]
+    assert len(mapped) > 0.9 * len(of_delta) > 100
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(1)
 
 
 SECRETS = (

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from windrow.spark.jars import DELTA_JARS, FORMATS, ICEBERG_JARS
+from windrow.spark.java_flags import COLLECTOR_FLAGS, COMPILER_FLAGS
 from windrow.spark.settings import is_local, session_conf
+from windrow.spark.surroundings import FLAG_VARIABLES
 
 from .target import Settings
 
@@ -84,3 +86,58 @@ def test_local_jars_stand_in_for_downloads() -> None:
 
     assert conf["spark.jars"] == "a.jar,b.jar"
     assert "spark.jars.packages" not in conf
+
+
+FLAGS = "spark.driver.defaultJavaOptions"
+OURS = f"{COMPILER_FLAGS} {COLLECTOR_FLAGS}"
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A small machine on which nobody has said anything of Java yet."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    for name in FLAG_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_java_of_a_local_session_is_set_for_short_runs() -> None:
+    assert conf_of(Settings())[FLAGS] == OURS
+    assert conf_of(Settings(conf={FLAGS: "-Da=b"}))[FLAGS] == f"{OURS} -Da=b"
+    assert FLAGS not in conf_of(Settings(master="yarn"))
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_many_cores_keep_javas_own_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+
+    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_users_compiler_and_collector_replace_ours() -> None:
+    given = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=4"}
+
+    conf = conf_of(Settings(conf=given))
+
+    assert conf[FLAGS] == ""
+    assert conf["spark.driver.extraJavaOptions"] == given["spark.driver.extraJavaOptions"]
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_collector_named_in_the_environment_replaces_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+UseG1GC")
+
+    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_installations_defaults_replace_ours(tmp_path: Path) -> None:
+    defaults = tmp_path / "spark-defaults.conf"
+
+    defaults.write_text("spark.driver.extraJavaOptions -XX:+UseZGC")
+    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+
+    defaults.write_text(f"{FLAGS} -Da=b")
+    assert FLAGS not in conf_of(Settings())

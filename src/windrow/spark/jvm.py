@@ -20,10 +20,17 @@ from pyspark.java_gateway import launch_gateway
 
 from windrow.config.secrets import without_secrets
 from windrow.errors import SparkStartError, telling_line
+from windrow.spark.class_archive import archive_flag
 from windrow.spark.jars import FormatJars, check_jars_exist, downloads, ivy_home
-from windrow.spark.java import find_java, home_for_spark
-
-SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+from windrow.spark.java import Java, find_java, home_for_spark
+from windrow.spark.known_jars import PACKAGES, known_jars, remember_jars
+from windrow.spark.shortcuts import may_archive_classes, may_leave_out_ivy
+from windrow.spark.surroundings import (
+    JAVA_FLAGS,
+    LAST_ON_CLASS_PATH,
+    SUBMIT_ARGUMENTS,
+    spark_home,
+)
 
 _SECONDS_TO_CANCEL = 5
 
@@ -73,28 +80,53 @@ def _launch_jvm(
     """
     scratch = log.parent.parent
     check_jars_exist(conf)
-    java_home = home_for_spark(find_java(), scratch / "java")
+    java = find_java()
+    java_home = home_for_spark(java, scratch / "java")
     ivy = Path(conf.get("spark.jars.ivy") or ivy_home(scratch))
     missing = downloads(conf, formats, ivy)
     for jars in missing:
         announce(f"Downloading the {jars.label} jars (about {jars.megabytes} MB, once) …")
+    may_know_jars = may_leave_out_ivy(conf, ivy)
+    here = known_jars(conf, ivy) if may_know_jars else []
+    launch_conf = _without_ivy(conf, ivy, here, java) if here else conf
 
     with (
         log.open("ab") as output,
-        _settings_file(conf) as settings,
+        _settings_file(launch_conf) as settings,
         _environment("JAVA_HOME", None if java_home is None else str(java_home)),
         _environment(SUBMIT_ARGUMENTS, _submit_arguments(settings)),
+        _environment(LAST_ON_CLASS_PATH, _class_path(here)),
     ):
         begin = output.tell()
         try:
             # PySpark leaves it untyped.
-            return launch_gateway(  # type: ignore[no-untyped-call]
+            gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 popen_kwargs={"stdout": output, "stderr": output, "process_group": 0}
             )
         except PySparkException as error:
             said = log.read_bytes()[begin:].decode(errors="replace")
             said = without_secrets(said, conf)
             raise _launch_error(said, log, missing, ivy) from error
+    if may_know_jars and not here:
+        remember_jars(conf, ivy, gateway.jvm.System.getProperty("spark.jars", ""))
+    return gateway
+
+
+def _without_ivy(
+    conf: Mapping[str, str], ivy: Path, here: Sequence[Path], java: Java
+) -> Mapping[str, str]:
+    """The settings of a start whose jars are on the class path; their classes may be archived."""
+    without = {**conf, PACKAGES: ""}
+    if may_archive_classes(conf):
+        jars = [*sorted((spark_home() / "jars").glob("*.jar")), *here]
+        flag = archive_flag(ivy, jars, f"{java.path.resolve()} {java.version}")
+        without[JAVA_FLAGS] = f"{conf.get(JAVA_FLAGS, '')} {flag}".strip()
+    return without
+
+
+def _class_path(jars: Sequence[Path]) -> str | None:
+    given = os.environ.get(LAST_ON_CLASS_PATH)
+    return os.pathsep.join([*([given] if given else []), *map(str, jars)]) or None
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from windrow.spark.jars import FORMATS, SHIPPED_WITH_SPARK, ivy_home
+from windrow.spark.java_flags import with_java_flags
 
 
 class SparkSettings(Protocol):
@@ -45,6 +46,8 @@ def session_conf(
     for name in formats:
         conf |= FORMATS[name].conf
     conf |= settings.conf
+    if is_local(master):
+        conf = with_java_flags(conf)
     conf["spark.sql.session.timeZone"] = "UTC"
 
     _append(conf, "spark.sql.extensions", [FORMATS[name].extension for name in formats])

@@ -1,0 +1,65 @@
+"""Spark's settings for the size of a run, and afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from windrow.spark.run_size import SMALL_RUN_EVENTS, settings_for, sized_for
+
+ADAPTIVE = "spark.sql.adaptive.enabled"
+PARTITIONS = "spark.sql.shuffle.partitions"
+WHOLE_STAGE = "spark.sql.codegen.wholeStage"
+FACTORY = "spark.sql.codegen.factoryMode"
+BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
+SMALL = {ADAPTIVE: "false", PARTITIONS: "2", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session as Spark would have it, beside the suite's own."""
+    session = spark.newSession()
+    for key, value in BEFORE.items():
+        session.conf.set(key, value)
+    return session
+
+
+def settings_of(session: SparkSession) -> dict[str, str | None]:
+    return {key: session.conf.get(key) for key in BEFORE}
+
+
+def test_small_run_has_its_settings_for_as_long_as_it_lasts(session: SparkSession) -> None:
+    with sized_for(session, SMALL_RUN_EVENTS):
+        assert settings_of(session) == SMALL
+
+    assert settings_of(session) == BEFORE
+
+
+def test_small_run_is_planned_once_and_compiles_nothing(session: SparkSession) -> None:
+    with sized_for(session, 1):
+        counted = session.range(9).groupBy("id").count()
+        plan = counted._jdf.queryExecution().executedPlan().toString()
+
+    assert "AdaptiveSparkPlan" not in plan
+    assert "*(1)" not in plan
+
+
+def test_large_run_is_left_to_spark(session: SparkSession) -> None:
+    with sized_for(session, SMALL_RUN_EVENTS + 1):
+        assert settings_of(session) == BEFORE
+
+
+def test_settings_come_back_when_the_run_fails(session: SparkSession) -> None:
+    with pytest.raises(ZeroDivisionError), sized_for(session, 1):
+        raise ZeroDivisionError
+
+    assert settings_of(session) == BEFORE
+
+
+def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkSession) -> None:
+    with sized_for(session, 1, chosen={PARTITIONS, "spark.driver.memory"}):
+        assert settings_of(session) == BEFORE | {WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
+
+    assert settings_for(1, {ADAPTIVE, FACTORY}) == {}
