@@ -207,6 +207,7 @@ class Project:
                 for name in members
                 for column, option in PACKAGES[name].options_of_columns.items()
             },
+            spark_keys=frozenset(self.target.spark.conf),
             means=meant,
         )
         ws.check_layout_names()

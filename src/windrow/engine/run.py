@@ -39,11 +39,15 @@ from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.models.checks import CheckResult, has_failed
 from windrow.models.model import Model
+from windrow.spark.run_size import sized_for
 from windrow.state.leases import Intent, Kind, Lease
 from windrow.state.limits import State
 from windrow.state.runs import ModelFate, Outcome, new_run_id
 from windrow.state.undo import beginning_of
 from windrow.tables.refusals import unreadable_files
+
+_LARGE = 10**9
+"""As many events as a run may have over whose window nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,10 @@ def run(
     listener: Listener = say_nothing,
 ) -> RunResult:
     """Carry out the next run of a package."""
-    return carry_out(ws, decide(ws, options, now=now, listener=listener), listener)
+    # Whatever the run takes in, the looks that decide about it are small.
+    with sized_for(ws.spark, 0, chosen=ws.spark_keys):
+        decided = decide(ws, options, now=now, listener=listener)
+    return carry_out(ws, decided, listener)
 
 
 def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Listener) -> Decided:
@@ -123,7 +130,9 @@ def _one_run(
         listener(Step("plan", "nothing", detail=plan.nothing_because))
         return RunResult(None, plan, Outcome.NOTHING_TO_DO), seen
     run_id = new_run_id(plan.now)
-    with held(ws, run_id, intent_of(plan), seen, began=began) as lease:
+    size = _LARGE if plan.times is None else plan.times.count
+    sized = sized_for(ws.spark, size, chosen=ws.spark_keys)
+    with sized, held(ws, run_id, intent_of(plan), seen, began=began) as lease:
         with ws.tables.commits_of(beginning_of(run_id)):
             ws.prepare_manifests()
             if plan.fresh:

@@ -47,6 +47,8 @@ class Workspace:
     """Settings of the packages that stand on this one's base, by name."""
     options_of_columns: Mapping[str, str] = field(default_factory=dict)
     """Event column -> the option that asks for it, of all these packages."""
+    spark_keys: frozenset[str] = frozenset()
+    """The settings of Spark that the target chooses itself."""
     means: tuple[str, ...] = ()
     """The packages whose models a command is about; empty: all."""
 
