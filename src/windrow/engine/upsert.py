@@ -95,6 +95,9 @@ def upsert(
         days = None if days is None else {*days, *amended.days}
         near = day_ranges(day for day in amended.days if day is not None)
         search = None if search is None else (*search, *near)
+        if replaced is not None and replaced.columns == destination.key:
+            keys = amended.rows.select(*destination.key)
+            replaced = Replaced(replaced.columns, replaced.values.unionByName(keys))
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     if keeps != "new":

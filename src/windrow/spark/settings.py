@@ -40,6 +40,10 @@ def session_conf(
         "spark.ui.showConsoleProgress": "false",
         # Else every call that makes a column asks the JVM three times more, for error messages.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Rows that lie session by session need not be sent about to be joined by session and more.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
+        # A task has thousands of sessions; by default it begins to sort them after 128.
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "20000",
     }
     if is_local(master):
         conf |= _local_conf(scratch)

@@ -29,3 +29,16 @@ def not_had_before(
     is_same = F.col(f"v.{id_column}") == F.col(f"e.{id_column}")
     had_first = F.col("e.stored_first") < this_first
     return firsts.alias("v").join(earlier, is_same & had_first, how="left_anti")
+
+
+def with_rows(rows: DataFrame, found: DataFrame, event_id: str, session: str) -> DataFrame:
+    """The columns of the events that were found, beside what was found of them.
+
+    The rows lie session by session, and stay where they are: only the found ones are sent there.
+    """
+    names = {event_id: "found_event", session: "found_session"}
+    known = found.withColumnsRenamed(names).hint("shuffle_hash")
+    is_same = F.col(event_id).eqNullSafe(F.col("found_event")) & (
+        F.col(session) == F.col("found_session")
+    )
+    return rows.join(known, is_same, how="inner").drop(*names.values())

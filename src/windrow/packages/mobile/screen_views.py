@@ -17,7 +17,12 @@ from windrow.columns.timestamps import literal
 from windrow.models.checks import NotNull, OneValuePer, Unique
 from windrow.models.extras import Extras
 from windrow.models.model import Reads, Storage, model
-from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
+from windrow.models.parts.first_events import (
+    EARLIEST,
+    first_of_each,
+    not_had_before,
+    with_rows,
+)
 from windrow.models.parts.time_columns import DERIVED_DATE, MODEL_TSTAMP
 from windrow.packages.mobile.event_fields import (
     APP,
@@ -78,16 +83,19 @@ def screen_views(
     events: DataFrame, nearby: DataFrame, settings: MobileSettings, now: datetime
 ) -> DataFrame:
     """One row per screen view: what was shown, what before it, on which device and where."""
-    views = first_of_each(events.where(_is_shown()), "screen_view_id", EARLIEST)
+    views = events.where(_is_shown())
+    firsts = first_of_each(
+        views.select("screen_view_id", "session_id", *EARLIEST), "screen_view_id", EARLIEST
+    )
     if not settings.compat:
-        views = not_had_before(views, nearby, "screen_view_id", EARLIEST)
+        firsts = not_had_before(firsts, nearby, "screen_view_id", EARLIEST)
 
     in_session = W.partitionBy("session_id")
-    return views.withColumns(
-        {
-            "screen_view_in_session_index": F.row_number().over(in_session.orderBy(*EARLIEST)),
-            "screen_views_in_session": F.count(F.lit(1)).over(in_session),
-            "model_tstamp": literal(now),
-            "derived_tstamp_date": F.to_date("derived_tstamp"),
-        }
-    ).select(*(F.col(name).cast(kind) for name, kind in COLUMNS.items()))
+    indexed = firsts.select(
+        *("screen_view_id", "session_id", "event_id"),
+        F.row_number().over(in_session.orderBy(*EARLIEST)).alias("screen_view_in_session_index"),
+        F.count(F.lit(1)).over(in_session).alias("screen_views_in_session"),
+    )
+    rows = with_rows(views.drop("screen_view_id"), indexed, "event_id", "session_id")
+    made = {"model_tstamp": literal(now), "derived_tstamp_date": F.to_date("derived_tstamp")}
+    return rows.withColumns(made).select(*(F.col(n).cast(kind) for n, kind in COLUMNS.items()))

@@ -18,7 +18,12 @@ from windrow.models.extras import Extras
 from windrow.models.hooks import Hooks
 from windrow.models.model import Reads, Storage, model
 from windrow.models.parts.declared_columns import select_declared
-from windrow.models.parts.first_events import EARLIEST, first_of_each, not_had_before
+from windrow.models.parts.first_events import (
+    EARLIEST,
+    first_of_each,
+    not_had_before,
+    with_rows,
+)
 from windrow.models.parts.people import is_human
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
 from windrow.packages.web.channels import default_channel_group, with_source_category
@@ -112,6 +117,9 @@ def _reads(settings: WebSettings) -> tuple[str, ...]:
     return ("event_name", "domain_sessionid", *_COPIED, *offsets, *screen, *entities)
 
 
+_SIZES = ("doc_width", "doc_height", "br_viewwidth", "br_viewheight")
+
+
 def _is_view() -> Column:
     return (F.col("event_name") == "page_view") & F.col("page_view_id").isNotNull()
 
@@ -146,27 +154,34 @@ def page_views(
     reference: ReferenceFrames,
     now: datetime,
 ) -> DataFrame:
-    """One row per page view: what was seen, for how long, how far down, and where it came from."""
+    """One row per page view: what was seen, for how long, how far down, and where it came from.
+
+    Which events they are, in which order, and what pings add to them is found out on a few columns;
+    the others come in at the end, without being sorted or sent anywhere.
+    """
     page_of = ["page_view_id"]
     if settings.limit_page_views_to_session:
         page_of.append("domain_sessionid")
 
-    views = _first_events(events, settings, hooks)
+    views = events.where(_is_view() & is_human(settings, hooks))
+    firsts = first_of_each(
+        views.select("page_view_id", "domain_sessionid", *EARLIEST), "page_view_id"
+    )
     if not settings.compat:
-        views = not_had_before(views, nearby, "page_view_id")
+        firsts = not_had_before(firsts, nearby, "page_view_id")
 
     in_session = W.partitionBy("domain_sessionid")
-    indexed = views.withColumns(
+    indexed = firsts.withColumns(
         {
             "page_view_in_session_index": F.row_number().over(in_session.orderBy(*EARLIEST)),
             "page_views_in_session": F.count(F.lit(1)).over(in_session),
         }
     )
-    pinged = engaged_time(events, settings, page_of).withColumnRenamed("end_tstamp", "last_ping")
-    measured = indexed.join(pinged, page_of, how="left").join(
-        scroll_depth(events, settings, page_of), page_of, how="left"
+    found = indexed.drop("derived_tstamp", "dvce_created_tstamp").join(
+        page_engagement(events, settings, page_of), page_of, how="left"
     )
-    grouped = with_source_category(measured, reference, settings)
+    rows = with_rows(views.drop("page_view_id"), found, "event_id", "domain_sessionid")
+    grouped = with_source_category(rows, reference, settings)
     return select_declared(grouped, COLUMNS, _values(settings, hooks, now))
 
 
@@ -196,69 +211,67 @@ def _values(settings: WebSettings, hooks: Hooks, now: datetime) -> dict[str, Col
     }
 
 
-def _first_events(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
-    """The earliest page view event of every page view id, whichever session it is in."""
-    views = events.where(_is_view() & is_human(settings, hooks))
-    return first_of_each(views, "page_view_id")
+def page_engagement(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:
+    """Per page: the last ping, the engaged seconds that its pings stand for, how far it was seen.
 
-
-def engaged_time(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:
-    """Per pinged page: the last ping, and the engaged seconds that its pings stand for."""
-    pings = events.where((F.col("event_name") == "page_ping") & F.col("page_view_id").isNotNull())
+    Both are null for a page without pings, and the latter for one whose size is unknown.
+    """
+    is_ping = F.col("event_name") == "page_ping"
+    has_size = (F.col("doc_height") > 0) & (F.col("doc_width") > 0)
     bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
-    buckets = F.size(F.collect_set(bucket))
+    of_pages = events.where(
+        F.col("event_name").isin("page_view", "page_ping") & F.col("page_view_id").isNotNull()
+    )
+
+    def offset(name: str) -> Column:
+        return F.when(has_size, F.coalesce(name, F.lit(0)))
+
+    pages = of_pages.groupBy(*page_of).agg(
+        F.max(F.when(is_ping, F.col("derived_tstamp"))).alias("last_ping"),
+        F.count_if(is_ping).alias("pings"),
+        F.size(F.collect_set(F.when(is_ping, bucket))).alias("buckets"),
+        *(F.max(F.when(has_size, F.col(size))).alias(size) for size in _SIZES),
+        *(F.min(offset(f"pp_{a}offset_min")).alias(f"{a}_least") for a in "xy"),
+        *(F.max(offset(f"pp_{a}offset_max")).alias(f"{a}_greatest") for a in "xy"),
+    )
     seconds = engaged_seconds(
-        buckets,
+        F.col("buckets"),
         F.lit(1),
         heartbeat=settings.heartbeat,
         min_visit_length=settings.min_visit_length,
     )
-    return pings.groupBy(*page_of).agg(
-        F.max("derived_tstamp").alias("end_tstamp"),
-        (seconds if settings.compat else F.greatest(seconds, F.lit(0))).alias("engaged_time_in_s"),
-    )
-
-
-def scroll_depth(events: DataFrame, settings: WebSettings, page_of: list[str]) -> DataFrame:
-    """Per page: the furthest offsets in pixels, and what share of the document came into view."""
-    seen = events.where(
-        F.col("event_name").isin("page_view", "page_ping")
-        & F.col("page_view_id").isNotNull()
-        & (F.col("doc_height") > 0)
-        & (F.col("doc_width") > 0)
-    )
-    furthest = seen.groupBy(*page_of).agg(
-        *(F.max(size).alias(size) for size in ("doc_width", "doc_height")),
-        *(F.max(size).alias(size) for size in ("br_viewwidth", "br_viewheight")),
-        *(F.min(F.coalesce(f"pp_{a}offset_min", F.lit(0))).alias(f"{a}_least") for a in "xy"),
-        *(F.max(F.coalesce(f"pp_{a}offset_max", F.lit(0))).alias(f"{a}_greatest") for a in "xy"),
-    )
-    offsets = furthest.select(
+    engaged = seconds if settings.compat else F.greatest(seconds, F.lit(0))
+    return pages.select(
         *page_of,
-        "doc_width",
-        "doc_height",
-        "br_viewwidth",
-        "br_viewheight",
-        within(F.col("x_least"), F.col("doc_width")).alias("hmin"),
-        within(F.col("x_greatest"), F.col("doc_width")).alias("hmax"),
-        within(F.col("y_least"), F.col("doc_height")).alias("vmin"),
-        within(F.col("y_greatest"), F.col("doc_height")).alias("vmax"),
+        "last_ping",
+        F.when(F.col("pings") > 0, engaged).alias("engaged_time_in_s"),
+        *(value.alias(name) for name, value in scroll_depth(settings).items()),
     )
 
-    def in_view(offset: str, viewport: str, document: str) -> Column:
-        reached = F.least(F.col(offset) + F.col(viewport), F.col(document))
-        share = percent(reached, F.col(document))
+
+def scroll_depth(settings: WebSettings) -> dict[str, Column]:
+    """The furthest offsets in pixels, and what share of the document came into view."""
+    width, height = F.col("doc_width"), F.col("doc_height")
+
+    def pixels(offset: str, document: Column) -> Column:
+        return F.when(document.isNotNull(), within(F.col(offset), document))
+
+    hmin, hmax = pixels("x_least", width), pixels("x_greatest", width)
+    vmin, vmax = pixels("y_least", height), pixels("y_greatest", height)
+
+    def in_view(offset: Column, viewport: str, document: Column) -> Column:
+        reached = F.least(offset + F.col(viewport), document)
+        share = percent(reached, document)
         # `least` ignores the unknown: the reference calls an unknown viewport fully scrolled.
         return share if settings.compat else F.when(F.col(viewport).isNotNull(), share)
 
-    return offsets.select(
-        *page_of,
-        "hmin",
-        "hmax",
-        "vmin",
-        "vmax",
-        percent(F.greatest("hmin", F.lit(0)), F.col("doc_width")).alias("relative_hmin"),
-        in_view("hmax", "br_viewwidth", "doc_width").alias("relative_hmax"),
-        percent(F.greatest("vmin", F.lit(0)), F.col("doc_height")).alias("relative_vmin"),
-        in_view("vmax", "br_viewheight", "doc_height").alias("relative_vmax"),
-    )
+    return {
+        "hmin": hmin,
+        "hmax": hmax,
+        "vmin": vmin,
+        "vmax": vmax,
+        "relative_hmin": percent(F.greatest(hmin, F.lit(0)), width),
+        "relative_hmax": in_view(hmax, "br_viewwidth", width),
+        "relative_vmin": percent(F.greatest(vmin, F.lit(0)), height),
+        "relative_vmax": in_view(vmax, "br_viewheight", height),
+    }
