@@ -6,9 +6,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from windrow.columns.devices import (
-    BOTS,
-    COMPAT_BOTS,
     device_category,
+    is_bot,
     is_human,
     screen_resolution,
 )
@@ -42,8 +41,8 @@ def test_bots_are_recognised_in_any_spelling(spark: SparkSession):
     agent = F.col("useragent")
     found = frame_of(spark, [[name] for name in AGENTS], {"useragent": "string"}).select(
         agent,
-        is_human(agent, BOTS, unknown_is_human=True),
-        is_human(agent, COMPAT_BOTS, unknown_is_human=False),
+        is_human(is_bot(agent, compat=False), unknown_is_human=True),
+        is_human(is_bot(agent, compat=True), unknown_is_human=False),
     )
     assert {row[0]: (row[1], row[2]) for row in found.collect()} == AGENTS
 

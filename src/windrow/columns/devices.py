@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 _BOT_WORDS = (
-    "crawl|slurp|spider|archiv|spinn|sniff|seo|audit|survey|pingdom|worm|capture"
-    "|(browser|screen)shots|analyz|index|thumb|check|facebook|PhantomJS|a_archiver"
-    "|facebookexternalhit|BingPreview|360(Spider|User-agent)|semalt"
+    *("crawl", "slurp", "spider", "archiv", "spinn", "sniff", "seo", "audit", "survey", "pingdom"),
+    *("worm", "capture", "browsershots", "screenshots", "analyz", "index", "thumb", "check"),
+    *("facebook", "PhantomJS", "BingPreview", "360Spider", "360User-agent", "semalt"),
 )
 
-COMPAT_BOTS = f"bot|PingdomBot|YandexBot|Twitterbot|Bingbot|Googlebot|Baiduspider|{_BOT_WORDS}"
+COMPAT_BOTS = ("bot", "PingdomBot", "YandexBot", "Twitterbot", "Bingbot", "Googlebot", *_BOT_WORDS)
 """Bots as the SQL packages know them: upper and lower case count, so AhrefsBot passes."""
 
-BOTS = f"(?i)(?<!cu)bot|{_BOT_WORDS}"
-"""Bots in any spelling; Cubot is a maker of phones, not a bot."""
+BOTS = tuple(word.lower() for word in _BOT_WORDS)
+"""Bots in any spelling, beside those that call themselves a bot."""
+
+_A_BOT = r"(?<!cu)bot"
+"""Cubot is a maker of phones, not a bot."""
 
 
-def is_human(useragent: Column, pattern: str, *, unknown_is_human: bool) -> Column:
+def is_bot(useragent: Column, *, compat: bool) -> Column:
+    """True where a bot is recognised; null where the user agent is unknown.
+
+    A pattern of all these words takes ten times as long as to look for one after the other, and
+    most of the time that a model spends on an event.
+    """
+    if compat:
+        return reduce(Column.__or__, (useragent.contains(word) for word in COMPAT_BOTS))
+    lower = F.lower(useragent)
+    calls_itself_bot = lower.contains("bot") & lower.rlike(_A_BOT)
+    return reduce(Column.__or__, (lower.contains(word) for word in BOTS), calls_itself_bot)
+
+
+def is_human(is_bot: Column, *, unknown_is_human: bool) -> Column:
     """True where no bot is recognised; of an unknown user agent, as asked."""
-    human = ~useragent.rlike(pattern)
-    return F.coalesce(human, F.lit(True)) if unknown_is_human else human
+    return F.coalesce(~is_bot, F.lit(True)) if unknown_is_human else ~is_bot
 
 
 def device_category(device_class: Column) -> Column:

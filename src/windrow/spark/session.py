@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -17,6 +18,9 @@ from windrow.spark.settings import SparkSettings, session_conf
 
 # PySpark prints each failed query's stack trace through these, although it raises the error too.
 QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+_USABLE: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
+"""Session -> the table formats that it was seen to be able to use."""
 
 
 def _say_nothing(_: str) -> None:
@@ -57,7 +61,10 @@ def start(
 def check_session(spark: SparkSession, formats: Sequence[str]) -> None:
     """Put the session in UTC and make sure that it can read and write these table formats."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    known = _USABLE.setdefault(spark, set())
     for name in formats:
+        if name in known:
+            continue
         jars = FORMATS[name]
         problem = _format_problem(spark, name)
         if problem:
@@ -67,6 +74,7 @@ def check_session(spark: SparkSession, formats: Sequence[str]) -> None:
                 f"package {jars.coordinates} and the settings "
                 f"spark.sql.extensions={jars.extension}{catalog}."
             )
+        known.add(name)
 
 
 def _format_problem(spark: SparkSession, name: str) -> str | None:

@@ -26,10 +26,9 @@ def is_human(settings: BotFilter, hooks: Hooks) -> Column:
     """True where the event's user agent is not a bot's; always true with `ua_bot_filter` off."""
     if not settings.ua_bot_filter:
         return F.lit(True)
-    own_pattern = devices.COMPAT_BOTS if settings.compat else devices.BOTS
-    default = devices.is_human(
-        F.col("useragent"),
-        settings.ua_bot_pattern or own_pattern,
-        unknown_is_human=not settings.compat,
-    )
+    agent = F.col("useragent")
+    is_bot = devices.is_bot(agent, compat=settings.compat)
+    if settings.ua_bot_pattern:
+        is_bot = agent.rlike(settings.ua_bot_pattern)
+    default = devices.is_human(is_bot, unknown_is_human=not settings.compat)
     return hooks.column("filter_bots", default)

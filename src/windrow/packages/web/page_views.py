@@ -180,7 +180,8 @@ def page_views(
     found = indexed.drop("derived_tstamp", "dvce_created_tstamp").join(
         page_engagement(events, settings, page_of), page_of, how="left"
     )
-    rows = with_rows(views.drop("page_view_id"), found, "event_id", "domain_sessionid")
+    wide = events.where(_is_view()).drop("page_view_id")
+    rows = with_rows(wide, found, "event_id", "domain_sessionid")
     grouped = with_source_category(rows, reference, settings)
     return select_declared(grouped, COLUMNS, _values(settings, hooks, now))
 
