@@ -118,6 +118,7 @@ class Live(Lines):
         self._running.clear()
         self._package = None
         self._spin(None)
+        self._bar.refresh()
 
     def _spin(self, what: str | None) -> None:
         for task in self._bar.task_ids:
