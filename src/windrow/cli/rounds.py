@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import count
 
 from pyspark.sql import SparkSession
 from rich.text import Text
@@ -46,8 +45,9 @@ def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
     def elapsed() -> timedelta:
         return timedelta(seconds=time.monotonic() - zero)
 
-    failures = 0
-    for number in count(1):
+    number = failures = 0
+    while True:
+        number += 1
         began = elapsed()
         this = _attempt(call, number, run_once)
         try:
@@ -68,7 +68,6 @@ def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
         except KeyboardInterrupt:
             _tell(call, "Stopped between two rounds.")
             return 0
-    raise AssertionError("rounds have no end")
 
 
 # --- one round -----------------------------------------------------------------------------------
@@ -134,8 +133,9 @@ def _let_go(call: RunCall, this: Round) -> None:
     call.progress.rest()
     # Errors and frames hold each other in circles, and with them what Spark's JVM has of them.
     gc.collect()
-    if this.exit_code and call.warm is not None:
-        # A run lets go of what it has cached, unless it was stopped while it did so.
+    if this.exit_code and call.spark is None and call.warm is not None:
+        # A run lets go of what it has cached, unless it was stopped while it did so. In a session
+        # that was handed to us, others may have something cached too.
         call.warm.catalog.clearCache()
 
 
