@@ -70,3 +70,26 @@ def test_json_progress_is_one_object_a_line_with_the_package() -> None:
     ]
     assert {line["package"] for line in lines} == {"web"}
     assert lines[2]["rows"] == 2010
+
+
+def test_after_a_rest_lines_belong_to_no_package() -> None:
+    stream = StringIO()
+    progress = JsonLines(stream, wall_clock=lambda: at(5))
+    progress.begin("web", "web on dev")
+    progress(Step("events", "started"))
+    progress.rest()
+    progress(Step("round", "info", detail="Round 2"))
+    packages = [json.loads(line)["package"] for line in stream.getvalue().splitlines()]
+    assert packages == ["web", None]
+
+
+def test_at_rest_nothing_spins_though_a_step_was_cut_short() -> None:
+    stream = StringIO()
+    console = Console(file=stream, width=100, force_terminal=True, color_system=None)
+    with Live(console) as progress:
+        progress.begin("web", "web on dev")
+        progress(Step("events", "started", detail="Reading"))
+        progress.rest()
+        told_before = len(stream.getvalue())
+        progress(Step("round", "info", detail="Round 2"))
+    assert "Reading" not in stream.getvalue()[told_before:]

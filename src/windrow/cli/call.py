@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,9 +25,10 @@ from rich.text import Text
 from windrow.cli.log_file import LogFile
 from windrow.cli.signals import Terminated, terminable
 from windrow.cli.values import joined, parse_vars
-from windrow.config import find_project
+from windrow.config import SparkSettings, find_project
 from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
+from windrow.operations.several_packages import PackageRuns
 from windrow.project import Choice, Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
@@ -38,6 +39,20 @@ TERMINATED = 143
 
 # Rich takes 80 columns where there is no terminal to ask; logs and files have room for more.
 _WIDTH_OF_FILES = 120
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error as the command line tells it."""
+
+    kind: str
+    message: str
+    exit_code: int
+
+    @property
+    def document(self) -> Document:
+        """What a program gets to read."""
+        return error_document(self.kind, self.message, self.exit_code)
 
 
 class LogFormat(StrEnum):
@@ -64,6 +79,8 @@ class Call:
     spark: SparkSession | None = None
 
     after_interruption = ""
+    is_in_lines = False
+    """Whether each JSON document takes one line, since others will follow."""
 
     @cached_property
     def console(self) -> Console:
@@ -85,6 +102,18 @@ class Call:
         console = self.errors if self.json else self.console
         return Live(console) if console.is_terminal else Lines(console)
 
+    @cached_property
+    def log(self) -> LogFile:
+        """Where goes what is too long for the screen."""
+        return LogFile(self.log_dir())
+
+    def tell_of_log(self) -> None:
+        """Say where the tracebacks are that were logged since this was said last."""
+        if self.log.is_written:
+            self.progress(Step("log", "info", detail=f"Traceback: {self.log.baseFilename}"))
+            # What is logged next opens it again; a file that was moved away meanwhile is let go.
+            self.log.close()
+
     def announce(self, text: str) -> None:
         """Show what a waiting user should know."""
         self.progress(Step("spark", "info", detail=text))
@@ -92,25 +121,43 @@ class Call:
     def report(self, document: Document, text: RenderableType) -> None:
         """Print a result, for a program or for a person."""
         if self.json:
-            self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            self._write(document)
         else:
             self.console.print(text)
+
+    def _write(self, document: Document) -> None:
+        indent = None if self.is_in_lines else 2
+        self.console.file.write(json.dumps(document, indent=indent, ensure_ascii=False) + "\n")
+        # Whoever reads along need not wait until a buffer is full.
+        self.console.file.flush()
 
     def say_error(self, message: str, heading: str = "Error: ") -> None:
         """Show an error to a person."""
         self.errors.print(Text().append(heading, "bold red").append(message), soft_wrap=True)
 
-    def complain(self, kind: str, message: str, exit_code: int, heading: str = "Error: ") -> int:
+    def complain(self, problem: Problem, heading: str = "Error: ") -> int:
         """Say why the command stops."""
-        self.say_error(message, heading)
+        self.say_error(problem.message, heading)
         if self.json:
-            document = error_document(kind, message, exit_code)
-            self.console.file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-        return exit_code
+            self._write(problem.document)
+        return problem.exit_code
 
     def stop(self, kind: str, exit_code: int) -> int:
         """Say that someone stopped the command, and what that means for what it has begun."""
-        return self.complain(kind, f"{kind}.{self.after_interruption}", exit_code, heading="")
+        problem = Problem(kind, f"{kind}.{self.after_interruption}", exit_code)
+        return self.complain(problem, heading="")
+
+    def problem(self, error: Exception) -> Problem:
+        """What an error is to the user; the traceback of one that nobody expected is in a file."""
+        if self.debug:
+            trace = "".join(traceback.format_exception(error))
+            self.errors.print(Text(trace), soft_wrap=True)
+        kind = type(error).__name__
+        if isinstance(error, WindrowError):
+            return Problem(kind, str(error), error.exit_code)
+        log_file = _log_error(self.log_dir(), error)
+        message = f"{in_one_line(error)}\nThis was not expected. Traceback: {log_file}"
+        return Problem(kind, message, 1)
 
     def log_dir(self) -> Path:
         """Where logs go: the project's folder, or this one where there is no project."""
@@ -129,13 +176,18 @@ class ProjectCall(Call):
         str | None, typer.Option(help="Options for this call, as a JSON or YAML mapping.")
     ] = None
 
+    @property
+    def session(self) -> SparkSession | None:
+        """The Spark session to use, where there is one already."""
+        return self.spark
+
     def project(self) -> Project:
         """The project that the options name."""
         return Project.load(
             self.project_dir or ".",
             target=self.target,
             vars=parse_vars(self.vars),
-            spark=self.spark,
+            spark=self.session,
             announce=self.announce,
         )
 
@@ -170,7 +222,7 @@ class ProjectCall(Call):
 
     def start_spark(self, project: Project) -> None:
         """Start the project's Spark and show that this takes a while."""
-        if self.spark is None:
+        if self.session is None:
             self.progress(Step("Spark", "started", detail="Starting Spark"))
             began = time.monotonic()
             version = project.spark.version
@@ -189,6 +241,31 @@ class RunCall(ProjectCall):
     """A call of a command that runs models, whose half-done work is taken back."""
 
     after_interruption = " Nothing of this run was kept."
+
+    warm: SparkSession | None = None
+    """The session that an earlier round started, where a call has several."""
+    warmed_for: SparkSettings | None = None
+    """What the project asked of Spark when that was started."""
+
+    @property
+    def session(self) -> SparkSession | None:
+        return self.spark or self.warm
+
+    def say_errors(self, done: Mapping[str, PackageRuns]) -> None:
+        """Show why packages did no more, of those that stopped while others went on."""
+        for name, runs in done.items():
+            if runs.error is not None:
+                self.say_error(f"{name}: {runs.error}")
+
+    def keep_warm(self, project: Project) -> None:
+        """Have the project's Spark used by the rounds that follow, whatever it asks for by then."""
+        if self.warmed_for is None:
+            self.warm, self.warmed_for = project.spark, project.target.spark
+        elif project.target.spark != self.warmed_for:
+            self.announce(
+                "windrow.yml asks for other Spark settings by now; they count when this command is "
+                "started again."
+            )
 
 
 def as_command(
@@ -219,10 +296,9 @@ def as_command(
 def _carry_out(call: Call, work: Callable[[], int]) -> int:
     """The exit code of the work, whatever happens to it."""
     try:
-        with terminable(), LogFile(call.log_dir()) as log, call.progress, unreadable_files():
+        with terminable(), call.log, call.progress, unreadable_files():
             exit_code = work()
-            if log.is_written:
-                call.progress(Step("log", "info", detail=f"Traceback: {log.baseFilename}"))
+            call.tell_of_log()
             return exit_code
     except Terminated:
         return call.stop("Terminated", TERMINATED)
@@ -230,19 +306,8 @@ def _carry_out(call: Call, work: Callable[[], int]) -> int:
         return call.stop("Interrupted", INTERRUPTED)
     except BrokenPipeError:
         raise
-    except WindrowError as error:
-        _show_traceback(call, error)
-        return call.complain(type(error).__name__, str(error), error.exit_code)
     except Exception as error:
-        _show_traceback(call, error)
-        log_file = _log_error(call.log_dir(), error)
-        message = f"{in_one_line(error)}\nThis was not expected. Traceback: {log_file}"
-        return call.complain(type(error).__name__, message, 1)
-
-
-def _show_traceback(call: Call, error: Exception) -> None:
-    if call.debug:
-        call.errors.print(Text("".join(traceback.format_exception(error))), soft_wrap=True)
+        return call.complain(call.problem(error))
 
 
 def _log_error(folder: Path, error: Exception) -> Path:

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
-from windrow.cli.values import parse_now
+from windrow.cli.rounds import run_every
+from windrow.cli.timetable import Timetable
+from windrow.cli.values import parse_interval, parse_now
 from windrow.engine.plan import Plan
-from windrow.errors import WindrowError
+from windrow.errors import UsageError, WindrowError
+from windrow.operations.several_packages import PackageRuns
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
+
+FullRefresh = Annotated[
+    bool, typer.Option("--full-refresh", help="Empty the models' tables and begin anew.")
+]
+RefreshManifests = Annotated[
+    bool,
+    typer.Option("--refresh-manifests", help="Begin anew, but leave rows until they are replaced."),
+]
+UntilCaughtUp = Annotated[
+    bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
+]
+AcceptChangedOptions = Annotated[
+    bool,
+    typer.Option("--accept-changed-options", help="Go on though an option changed what rows mean."),
+]
+Every = Annotated[
+    str | None,
+    typer.Option(help="Stay, and run again this often on the same Spark: 30s, 5m, 1h."),
+]
 
 
 def run(
@@ -21,47 +47,57 @@ def run(
     select: Select = None,
     exclude: Exclude = None,
     now: Now = None,
-    full_refresh: Annotated[
-        bool, typer.Option("--full-refresh", help="Empty the models' tables and begin anew.")
-    ] = False,
-    refresh_manifests: Annotated[
-        bool,
-        typer.Option(
-            "--refresh-manifests", help="Begin anew, but leave rows until they are replaced."
-        ),
-    ] = False,
-    until_caught_up: Annotated[
-        bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Keep nothing of a run whose rows fail a check.")
-    ] = False,
-    accept_changed_options: Annotated[
-        bool,
-        typer.Option(
-            "--accept-changed-options", help="Go on though an option changed what rows mean."
-        ),
-    ] = False,
+    full_refresh: FullRefresh = False,
+    refresh_manifests: RefreshManifests = False,
+    until_caught_up: UntilCaughtUp = False,
+    check: Check = False,
+    accept_changed_options: AcceptChangedOptions = False,
+    every: Every = None,
 ) -> int:
     """Take in new events and bring the tables up to date."""
-    clock = parse_now(now)
-    project, choices = call.chosen(package, select, exclude)
-    done = project.run_all(
-        choices,
-        now=clock,
-        full_refresh=full_refresh,
-        refresh_manifests=refresh_manifests,
-        until_caught_up=until_caught_up,
-        check=check,
-        accept_changed_options=accept_changed_options,
-        listener=call.progress,
-        begin=lambda name: call.progress.begin(name, title(name, project.target.name)),
-    )
+
+    def once() -> dict[str, PackageRuns]:
+        clock = parse_now(now)
+        project, choices = call.chosen(package, select, exclude)
+        if every is not None:
+            call.keep_warm(project)
+        return project.run_all(
+            choices,
+            now=clock,
+            full_refresh=full_refresh,
+            refresh_manifests=refresh_manifests,
+            until_caught_up=until_caught_up,
+            check=check,
+            accept_changed_options=accept_changed_options,
+            listener=call.progress,
+            begin=lambda name: call.progress.begin(name, title(name, project.target.name)),
+        )
+
+    if every is not None:
+        call.is_in_lines = True
+        _refuse_to_repeat(
+            {
+                "--now": now is not None,
+                "--full-refresh": full_refresh,
+                "--refresh-manifests": refresh_manifests,
+                "--accept-changed-options": accept_changed_options,
+            }
+        )
+        return run_every(call, Timetable(parse_interval(every)), once)
+    done = once()
     call.report(runs_document(done), runs_text(done))
-    for name, runs in done.items():
-        if runs.error is not None:
-            call.say_error(f"{name}: {runs.error}")
+    call.say_errors(done)
     return max(runs.exit_code for runs in done.values())
+
+
+def _refuse_to_repeat(options: Mapping[str, bool]) -> None:
+    """Stop if one of these is given: each is right once and wrong every few minutes."""
+    for option, is_given in options.items():
+        if is_given:
+            raise UsageError(
+                f"{option} is for a single run, and --every would repeat it. "
+                "Use it in a run of its own first, or leave --every out."
+            )
 
 
 def plan(

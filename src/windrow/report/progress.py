@@ -35,6 +35,10 @@ class Progress(Protocol):
         """Say what the steps that follow belong to."""
         ...
 
+    def rest(self) -> None:
+        """Show that nothing goes on until something begins again."""
+        ...
+
 
 class Silent:
     """Shows nothing."""
@@ -49,6 +53,9 @@ class Silent:
         return None
 
     def begin(self, package: str, title: str) -> None:
+        return None
+
+    def rest(self) -> None:
         return None
 
 
@@ -106,6 +113,13 @@ class Live(Lines):
         self._spin(package)
         super().begin(package, title)
 
+    def rest(self) -> None:
+        # Steps that an error cut short were never told to have ended.
+        self._running.clear()
+        self._package = None
+        self._spin(None)
+        self._bar.refresh()
+
     def _spin(self, what: str | None) -> None:
         for task in self._bar.task_ids:
             self._bar.remove_task(task)
@@ -130,6 +144,9 @@ class JsonLines(Silent):
 
     def begin(self, package: str, title: str) -> None:
         self._package = package
+
+    def rest(self) -> None:
+        self._package = None
 
 
 def step_line(step: Step) -> Text:
