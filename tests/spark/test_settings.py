@@ -44,6 +44,8 @@ def test_cluster_gets_none_of_the_local_settings(master: str) -> None:
         "spark.sql.extensions",
         "spark.jars.packages",
         "spark.jars.excludes",
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold",
+        "spark.sql.requireAllClusterKeysForCoPartition",
     }
 
 

@@ -69,6 +69,9 @@ def _local_conf(scratch: Path) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": f"{_driver_memory_gib()}g",
         "spark.ui.enabled": "false",
+        # Nobody sees the plans, which Spark puts into words for a page of that user interface.
+        "spark.sql.ui.explainMode": "simple",
+        "spark.sql.maxPlanStringLength": "100",
         "spark.sql.shuffle.partitions": str(max(4, os.cpu_count() or 1)),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.catalogImplementation": "in-memory",
