@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.engine import upsert as upserts
 from windrow.engine.destination import Destination, prepare, refuse_other_keys
-from windrow.engine.upsert import Replaced, upsert
+from windrow.engine.upsert import Amended, Replaced, upsert
 from windrow.errors import RefusedError, TableError
 from windrow.state.undo import beginning_of, undo
 from windrow.tables import Layout, TableName, Tables
@@ -48,6 +49,15 @@ def filled(spark: SparkSession, tables: Tables) -> Tables:
     return tables
 
 
+@pytest.fixture(params=["days written anew", "rows merged"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to replace rows, however many there are."""
+    if request.param == "rows merged":
+        monkeypatch.setattr(upserts, "_FEW_ROWS", 0)
+        monkeypatch.setattr(upserts, "_STORED_PER_CHANGED", 0)
+
+
+@pytest.mark.usefixtures("either_way")
 def test_a_key_is_stored_once_however_far_its_day_moved(spark: SparkSession, filled: Tables):
     changed = things(
         spark, (1, "2021-03-05"), (2, "2021-03-02"), (3, "2021-03-07"), (5, "2021-03-08")
@@ -73,6 +83,7 @@ def test_the_earlier_or_the_later_row_of_a_key_stays(spark: SparkSession, filled
     assert stored(filled)[:2] == [(1, "2021-01-01"), (2, "2021-03-01")]
 
 
+@pytest.mark.usefixtures("either_way")
 def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
     sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
     kept = things(spark, (3, "2021-03-03"))
@@ -80,6 +91,29 @@ def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, fill
     assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
 
 
+@pytest.mark.usefixtures("either_way")
+def test_amended_rows_change_where_they_lie_and_keep_their_other_columns(
+    spark: SparkSession, filled: Tables
+):
+    columns = {"id": "int", "seen_date": "date", "session": "string"}
+    changed = materialize(frame_of(spark, [(1, "2021-01-01", "other")], columns))
+    upsert(
+        filled,
+        TABLE,
+        things(spark, (4, "2021-03-05")),
+        replaced=Replaced(("id",), frame_of(spark, [(3,), (4,)], {"id": "int"})),
+        search=day_ranges([date(2021, 3, 3), date(2021, 3, 4)]),
+        amended=Amended(changed, (date(2021, 1, 1),)),
+    )
+    rows = filled.read(TABLE.table).select("id", "session", F.date_format("seen", "yyyy-MM-dd"))
+    assert sorted(tuple(row) for row in rows.collect()) == [
+        (1, "other", "2021-01-01"),
+        (2, "s2", "2021-03-01"),
+        (4, "s4", "2021-03-05"),
+    ]
+
+
+@pytest.mark.usefixtures("either_way")
 def test_only_the_days_of_the_search_are_looked_at(spark: SparkSession, filled: Tables):
     search = day_ranges([date(2021, 3, 1)])
     upsert(filled, TABLE, things(spark, (2, "2021-03-09"), (9, "2021-03-09")), search=search)

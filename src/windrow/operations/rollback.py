@@ -11,7 +11,7 @@ from windrow.engine.workspace import Workspace
 from windrow.errors import RefusedError, UsageError, did_you_mean
 from windrow.state.leases import Intent, Kind
 from windrow.state.runs import Outcome, RunRecord
-from windrow.state.undo import is_maintenance
+from windrow.state.undo import beginning_of, is_maintenance
 from windrow.tables import TableName
 
 _SEARCHED_RUNS = 10_000
@@ -55,6 +55,12 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
         if not ws.tables.exists(table):
             continue
         now, then = ws.tables.version(table), _version_before(records[at + 1 :], table)
+        if then is None:
+            # The runs given up made it; or none of the earlier ones that were looked at wrote to it.
+            commits = ws.tables.history(table)
+            by_runs = {written for id in ids[: at + 1] for written in (id, beginning_of(id))}
+            theirs = [commit for commit in commits if commit.run_id in by_runs]
+            then = theirs[-1].before if theirs else now
         if now == then:
             continue
         _refuse_no_way(ws, table, then)

@@ -154,11 +154,9 @@ def page_views(
     reference: ReferenceFrames,
     now: datetime,
 ) -> DataFrame:
-    """One row per page view: what was seen, for how long, how far down, and where it came from.
-
-    Which events they are, in which order, and what pings add to them is found out on a few columns;
-    the others come in at the end, without being sorted or sent anywhere.
-    """
+    """One row per page view: what was seen, for how long, how far down, and where it came from."""
+    # Which events they are, in which order, and what pings add is found out on a few columns; the
+    # others come in at the end, without being sorted or sent anywhere.
     page_of = ["page_view_id"]
     if settings.limit_page_views_to_session:
         page_of.append("domain_sessionid")
