@@ -56,7 +56,7 @@ def plan_rollback(ws: Workspace, run_id: str) -> Rollback:
             continue
         now, then = ws.tables.version(table), _version_before(records[at + 1 :], table)
         if then is None:
-            # The runs given up made it; or none of the earlier ones that were looked at wrote to it.
+            # The runs given up made it, or none of the earlier ones that were looked at wrote it.
             commits = ws.tables.history(table)
             by_runs = {written for id in ids[: at + 1] for written in (id, beginning_of(id))}
             theirs = [commit for commit in commits if commit.run_id in by_runs]
