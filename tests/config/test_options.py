@@ -257,8 +257,13 @@ def test_fingerprint_does_not_depend_on_the_order_of_options(items: Any) -> None
     assert WebSettings.model_validate(dict(items)).fingerprint() == WebSettings().fingerprint()
 
 
-@given(st.integers(min_value=0), st.integers(max_value=-1))
-def test_day_options_take_exactly_the_whole_numbers_from_zero_up(good: int, bad: int) -> None:
+@given(
+    st.integers(min_value=0, max_value=100_000),
+    st.integers(max_value=-1) | st.integers(min_value=100_001),
+)
+def test_day_options_take_whole_numbers_from_zero_to_what_dates_can_bear(
+    good: int, bad: int
+) -> None:
     assert PackageSettings(upsert_lookback_days=good).upsert_lookback_days == good
     with pytest.raises(ValidationError):
         PackageSettings(upsert_lookback_days=bad)

@@ -184,9 +184,12 @@ IsoDate = Annotated[
     AfterValidator(_usable_day),
 ]
 Number = Annotated[int | float, BeforeValidator(_number, json_schema_input_type=int | float)]
-Count = Annotated[int, Field(ge=0)]
-CountOrOff = Annotated[int, Field(ge=-1)]
-Positive = Annotated[int, Field(ge=1)]
+_MOST = 100_000
+"""More days than this before or after today are no date any more."""
+
+Count = Annotated[int, Field(ge=0, le=_MOST)]
+CountOrOff = Annotated[int, Field(ge=-1, le=_MOST)]
+Positive = Annotated[int, Field(ge=1, le=_MOST)]
 
 Entry = TypeVar("Entry")
 Many = Annotated[tuple[Entry, ...], BeforeValidator(one_as_many)]
