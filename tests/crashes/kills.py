@@ -38,7 +38,8 @@ from windrow.tables import DeltaTables, IcebergTables, TableName
 READS = {
     *("identifier", "folder", "exists", "columns", "read", "frame", "note", "properties"),
     *("version", "history", "layout", "commits_of", "setting", "writing", "fit_rows"),
-    *("statements_to_create", "create_schema"),
+    *("statements_to_create", "create_schema", "versions", "written", "last_commit"),
+    *("partitions", "forget_partitions", "stored_for_rewrite"),
 }
 """Methods of tables that change none. Any other is taken for a change, also one made later."""
 
