@@ -91,7 +91,7 @@ def upsert(
     change too.
     """
     if amended is not None:
-        rows = rows.unionByName(amended.whole(tables, destination), allowMissingColumns=True)
+        rows = rows.unionByName(amended.whole(tables, destination).select(*rows.columns))
         days = None if days is None else {*days, *amended.days}
         near = day_ranges(day for day in amended.days if day is not None)
         search = None if search is None else (*search, *near)

@@ -15,8 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
-from windrow.errors import TableError, did_you_mean
+from windrow.errors import TableError
 from windrow.tables import sql
+from windrow.tables.fitting import refuse_unknown, with_columns
 from windrow.tables.place import Place
 from windrow.tables.refusals import REFUSALS, is_missing, refusals
 from windrow.tables.seam import (
@@ -357,27 +358,6 @@ def _encode(key: Sequence[str]) -> str:
 
 def _decode(text: str) -> tuple[str, ...]:
     return tuple(name for name in bytes.fromhex(text).decode().split(",") if name)
-
-
-def with_columns(table: TableName, rows: DataFrame, stored: Columns) -> DataFrame:
-    """The rows with exactly the stored columns; those they lack are null."""
-    refuse_unknown(table, rows.columns, stored)
-    return rows.select(
-        *(
-            F.col(sql.quoted(name)) if name in rows.columns else F.lit(None).cast(type_).alias(name)
-            for name, type_ in stored.items()
-        )
-    )
-
-
-def refuse_unknown(table: TableName, names: Sequence[str], stored: Columns) -> None:
-    """Stop at a column that the table does not have."""
-    for name in names:
-        if name not in stored:
-            raise TableError(
-                f"{table} has no column '{name}'.{did_you_mean(name, stored)} "
-                "Add it with add_columns first."
-            )
 
 
 def number(table: TableName, version: str) -> int:
