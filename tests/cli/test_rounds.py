@@ -64,6 +64,10 @@ def do_nothing() -> None:
 def site(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A site with no events yet, where rounds may follow each other quickly."""
     monkeypatch.setattr(values, "SHORTEST_INTERVAL", timedelta(seconds=1))
+    # Other tests share the session, and may have left something in it.
+    spark.catalog.clearCache()
+    for view in spark.catalog.listTables():
+        spark.catalog.dropTempView(view.name)
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     return Site(spark, tmp_path / "site", start_date=yesterday, **ONLY_PAGE_VIEWS)
 
