@@ -68,4 +68,4 @@ def test_a_rollback_past_a_table_that_was_made_anew_is_refused_before_anything_c
     with pytest.raises(RefusedError, match="dropped and made anew"):
         site.project().rollback("web", str(second.run_id))
     assert site.rows("lifecycle", "session_id") == lives
-    assert site.run("2024-01-03 00:00").outcome == "succeeded"
+    assert site.run("2024-01-03 00:00").outcome == "nothing_to_do"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -185,7 +185,9 @@ class Recompute:
     def _is_unchanged(self, table: TableName, then: str | None, now: str | None) -> bool:
         if then is None or now is None or then == now:
             return then is not None and then == now
-        commits = self.ws.tables.history(table)
+        # This run may have written to it already.
+        history = self.ws.tables.history(table)
+        commits = list(dropwhile(lambda commit: commit.version != now, history))
         newer = list(takewhile(lambda commit: commit.version != then, commits))
         is_known = len(newer) < len(commits)
         return is_known and all(map(is_maintenance, newer))
