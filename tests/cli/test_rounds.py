@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime, timedelta
@@ -40,19 +39,10 @@ class Rounds(StringIO):
 
 
 @pytest.fixture
-def terminate_soon() -> Iterator[Reaction]:
-    """SIGTERM, when we are waiting for the next round; it never reaches the tests themselves."""
-    timers: list[threading.Timer] = []
-
-    def start() -> None:
-        timers.append(threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)))
-        timers[-1].start()
-
+def terminate() -> Iterator[Reaction]:
+    """SIGTERM, after a round was told of; it never reaches the tests themselves."""
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    yield start
-    for timer in timers:
-        timer.cancel()
-        timer.join()
+    yield lambda: os.kill(os.getpid(), signal.SIGTERM)
     signal.signal(signal.SIGTERM, before)
 
 
@@ -83,7 +73,7 @@ def collected(hours_ago: int) -> str:
 
 
 def test_rounds_go_on_after_failures_and_end_with_0_between_two(
-    site: Site, terminate_soon: Reaction
+    site: Site, terminate: Reaction
 ) -> None:
     file = site.folder / "windrow.yml"
     good = file.read_text()
@@ -100,7 +90,7 @@ def test_rounds_go_on_after_failures_and_end_with_0_between_two(
     def mend() -> None:
         file.write_text(good)
 
-    rounds = Rounds(bring_events, bring_more, misspell, mend, terminate_soon)
+    rounds = Rounds(bring_events, bring_more, misspell, mend, terminate)
     err = StringIO()
     exit_code = stay(site, rounds, err, "--every", "2s", "--json")
 
@@ -131,7 +121,7 @@ def _assert_nothing_left(spark: SparkSession) -> None:
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
-@pytest.mark.usefixtures("terminate_soon")
+@pytest.mark.usefixtures("terminate")
 def test_a_run_that_a_signal_meets_is_undone_as_any_run(site: Site) -> None:
     site.arrive(event("e1", "s1", collected(hours_ago=3), page="p1"))
 
@@ -149,14 +139,14 @@ def test_a_run_that_a_signal_meets_is_undone_as_any_run(site: Site) -> None:
 
 
 def test_people_get_a_heading_for_each_round_and_when_the_next_is(
-    site: Site, terminate_soon: Reaction
+    site: Site, terminate: Reaction
 ) -> None:
     site.arrive(event("e1", "s1", collected(hours_ago=3), page="p1"))
 
     class Lines(StringIO):
         def write(self, line: str) -> int:
             if "Next round" in line:
-                terminate_soon()
+                terminate()
             return super().write(line)
 
     out, err = Lines(), StringIO()

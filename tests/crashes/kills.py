@@ -38,8 +38,9 @@ from windrow.tables import DeltaTables, IcebergTables, TableName
 READS = {
     *("identifier", "folder", "exists", "columns", "read", "frame", "note", "properties"),
     *("version", "history", "layout", "commits_of", "setting", "writing", "fit_rows"),
-    *("statements_to_create", "create_schema", "versions", "written", "last_commit"),
-    *("partitions", "forget_partitions", "stored_for_rewrite"),
+    *("statements_to_create", "create_schema", "versions", "written"),
+    *("last_commit", "forget_last_commit"),
+    *("partitions", "forget_partitions", "options_to_rewrite", "refuse_if_changed_since"),
 }
 """Methods of tables that change none. Any other is taken for a change, also one made later."""
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
@@ -33,6 +34,8 @@ STATISTICS = "delta.dataSkippingStatsColumns"
 INDEXED = "delta.dataSkippingNumIndexedCols"
 MOST_LISTED_BY_VACUUM = 1000
 LISTING_TASKS = "16"
+NO_VERSION = 2**62
+"""A version that no table will ever have."""
 LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
 """The setting in which Delta tells the version that the session committed last."""
 TIME_TYPES = {"timestamp", "timestamp_ntz", "date"}
@@ -82,20 +85,45 @@ class DeltaTables(SqlTables):
         return self.versions([table])[table] if self.exists(table) else None
 
     def versions(self, tables: Sequence[TableName]) -> dict[TableName, str]:
-        found = {}
-        for table in tables:
-            with refusals(table, "read the history of"):
-                newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
-                found[table] = str(newest.collect()[0]["version"])
-        return found
+        return {table: self._newest(table) for table in tables}
 
-    def last_commit(self) -> str | None:
-        told = self.spark.conf.get(LAST_COMMIT, None)
-        return None if told is None else str(told)
+    def _newest(self, table: TableName) -> str:
+        """The newest version, which Delta names when asked for one that it cannot have: no query.
 
-    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
-        # What a Delta write reads of its own table is part of its transaction.
-        return self.read(table), {}
+        A history of one commit would be a query, with a job of its own.
+        """
+        try:
+            never = self.spark.read.option("versionAsOf", NO_VERSION)
+            _ = never.table(self.identifier(table)).schema
+        except PySparkException as error:
+            told = error.getMessageParameters() or {}
+            if told.get("latest", "").isdigit():
+                return told["latest"]
+        with refusals(table, "read the history of"):
+            newest = self.spark.sql(f"describe history {self.identifier(table)} limit 1")
+            return str(newest.collect()[0]["version"])
+
+    def refuse_if_changed_since(self, table: TableName, version: str | None) -> None:
+        """Rows that a Delta write reads of its own table are not part of its transaction."""
+        assert version is not None
+        ours = self._committed.get(table)
+        if ours is None:
+            run_id = self.spark.conf.get(self.run_id_setting, None)
+            newer = [it for it in self.history(table) if int(it.version) > int(version)]
+            ours = next((it.version for it in reversed(newer) if it.run_id == run_id), version)
+        if int(ours) > int(version) + 1:
+            self.restore(table, str(int(ours) - 1))
+            raise ConflictError(
+                f"Could not overwrite rows of {table}: another writer changed it at the same "
+                "time. What it wrote was kept; try again."
+            )
+
+    def forget_last_commit(self) -> None:
+        # It would be taken for this one's if this one changes nothing, and so is none.
+        self.spark.conf.unset(LAST_COMMIT)
+
+    def last_commit(self, table: TableName) -> str | None:
+        return self.spark.conf.get(LAST_COMMIT, None)
 
     def history(self, table: TableName) -> list[Commit]:
         with refusals(table, "read the history of"):
@@ -199,7 +227,7 @@ class DeltaTables(SqlTables):
 
     def _rewrite(self, table: TableName, partition_by: Sequence[str]) -> None:
         """Write all rows anew under other partitions, in one commit."""
-        before = self._newest(table)
+        before = int(self._newest(table))
         rows = self.read(table, version=str(before))
         if partition_by:
             rows = rows.hint("rebalance", *partition_by)
@@ -251,11 +279,6 @@ class DeltaTables(SqlTables):
             metrics = newest.collect()[0]["operationMetrics"]
         return Expiry(count(metrics, "numDeletedFiles") or 0, "file")
 
-    def _newest(self, table: TableName) -> int:
-        version = self.version(table)
-        assert version is not None
-        return int(version)
-
     def _detail(self, table: TableName) -> Row:
         with refusals(table, "look at"):
             return self.spark.sql(f"describe detail {self.identifier(table)}").collect()[0]
@@ -267,7 +290,12 @@ class DeltaTables(SqlTables):
         """
         fitting = super().fit_rows(table, rows)
         partition_by = sorted(self.partitions(table))
-        return fitting.hint("rebalance", *partition_by) if partition_by else fitting
+        if not partition_by:
+            return fitting
+        if self.spark.conf.get("spark.sql.adaptive.enabled") == "false":
+            # Spark rebalances only when it is adaptive.
+            return fitting.repartition(*partition_by)
+        return fitting.hint("rebalance", *partition_by)
 
 
 def indexed_columns(columns: Columns, layout: Layout) -> list[str]:

@@ -71,10 +71,9 @@ class IcebergTables(SqlTables):
             refs = self.spark.sql(" union all ".join(texts)).collect()
         return {tables[row["number"]]: str(row["snapshot_id"]) for row in refs}
 
-    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
-        version = self.version(table)
+    def options_to_rewrite(self, version: str | None) -> dict[str, str]:
         checked = {} if version is None else {"validate-from-snapshot-id": version}
-        return self.read(table, version=version), {"isolation-level": "serializable", **checked}
+        return {"isolation-level": "serializable", **checked}
 
     def history(self, table: TableName) -> list[Commit]:
         name = self.identifier(table)

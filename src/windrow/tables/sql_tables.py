@@ -214,15 +214,22 @@ class SqlTables(ABC):
             fitting.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
     def rewrite(self, table: TableName, where: str, rows: Callable[[DataFrame], DataFrame]) -> None:
-        stored, options = self.stored_for_rewrite(table)
+        version = self.version(table)
+        stored = self.read(table, version=version)
         fitting = self.fit_rows(table, rows(stored.where(where)))
-        writer = fitting.writeTo(self.identifier(table)).options(**options)
+        writer = fitting.writeTo(self.identifier(table)).options(**self.options_to_rewrite(version))
         with self.writing(table, "overwrite"):
             writer.overwrite(F.expr(where))
+        self.refuse_if_changed_since(table, version)
 
-    @abstractmethod
-    def stored_for_rewrite(self, table: TableName) -> tuple[DataFrame, dict[str, str]]:
-        """The stored rows, and what a writer must be told that none is changed meanwhile."""
+    def options_to_rewrite(self, version: str | None) -> dict[str, str]:
+        """What a writer is told, so that rows which have changed since a version are not lost."""
+        return {}
+
+    def refuse_if_changed_since(  # noqa: B027  # A format may refuse by itself.
+        self, table: TableName, version: str | None
+    ) -> None:
+        """Take our commit back if another came between it and the version that was read."""
 
     def update(self, table: TableName, values: Mapping[str, str], where: str) -> int | None:
         pairs = ", ".join(f"{sql.quoted(name)} = {value}" for name, value in values.items())
@@ -305,16 +312,20 @@ class SqlTables(ABC):
         is_alone = self._one_at_a_time.acquire(timeout=_SECONDS_TO_WAIT)
         self._commits += 1
         before = self._commits
+        self.forget_last_commit()
         try:
             yield
             is_known = is_alone and self._commits == before
-            self._committed[table] = self.last_commit() if is_known else None
+            self._committed[table] = self.last_commit(table) if is_known else None
         finally:
             if is_alone:
                 self._one_at_a_time.release()
 
-    def last_commit(self) -> str | None:
-        """What the session's last commit brought its table to, where the format tells."""
+    def forget_last_commit(self) -> None:  # noqa: B027  # Not every format tells.
+        """A commit is about to be made, or perhaps none, if nothing changes."""
+
+    def last_commit(self, table: TableName) -> str | None:
+        """What the commit just made brought its table to, where the format tells."""
         return None
 
     @contextmanager
