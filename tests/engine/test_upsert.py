@@ -96,17 +96,18 @@ def test_amended_rows_change_where_they_lie_and_keep_their_other_columns(
     spark: SparkSession, filled: Tables
 ):
     columns = {"id": "int", "seen_date": "date", "session": "string"}
-    changed = materialize(frame_of(spark, [(1, "2021-01-01", "other")], columns))
+    rows = [(1, "2021-01-01", "other"), (3, "2021-03-03", "gone"), (4, "2021-03-04", "older")]
+    changed = materialize(frame_of(spark, rows, columns))
     upsert(
         filled,
         TABLE,
         things(spark, (4, "2021-03-05")),
         replaced=Replaced(("id",), frame_of(spark, [(3,), (4,)], {"id": "int"})),
         search=day_ranges([date(2021, 3, 3), date(2021, 3, 4)]),
-        amended=Amended(changed, (date(2021, 1, 1),)),
+        amended=Amended(changed, tuple(date.fromisoformat(day) for _, day, _ in rows)),
     )
-    rows = filled.read(TABLE.table).select("id", "session", F.date_format("seen", "yyyy-MM-dd"))
-    assert sorted(tuple(row) for row in rows.collect()) == [
+    found = filled.read(TABLE.table).select("id", "session", F.date_format("seen", "yyyy-MM-dd"))
+    assert sorted(tuple(row) for row in found.collect()) == [
         (1, "other", "2021-01-01"),
         (2, "s2", "2021-03-01"),
         (4, "s4", "2021-03-05"),

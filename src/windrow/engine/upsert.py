@@ -87,11 +87,12 @@ def upsert(
 
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
     `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
-    `rows`, where they are known; `amended`: stored rows, none of them with a key of `rows`, that
-    change too.
+    `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced.
     """
     if amended is not None:
-        rows = rows.unionByName(amended.whole(tables, destination).select(*rows.columns))
+        # What the run brings, or takes away, is told by the run's rows.
+        others = _without(amended.whole(tables, destination), rows, destination.key, replaced)
+        rows = rows.unionByName(others.select(*rows.columns))
         days = None if days is None else {*days, *amended.days}
         near = day_ranges(day for day in amended.days if day is not None)
         search = None if search is None else (*search, *near)
