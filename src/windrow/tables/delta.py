@@ -88,9 +88,9 @@ class DeltaTables(SqlTables):
         return {table: self._newest(table) for table in tables}
 
     def _newest(self, table: TableName) -> str:
-        """The newest version, which Delta names when asked for one that it cannot have: no query.
+        """The newest version, which Delta names when asked for one that it cannot have: no job.
 
-        A history of one commit would be a query, with a job of its own.
+        A history of one commit would be two queries, and a job of its own.
         """
         try:
             never = self.spark.read.option("versionAsOf", NO_VERSION)
