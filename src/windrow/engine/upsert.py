@@ -203,8 +203,8 @@ def _merge(
 ) -> None:
     """Merge the rows in; stored ones that they stand for without having their key are deleted."""
     key, changes = list(destination.key), rows
-    day = destination.day_column(dict(stored.dtypes))
     kinds = dict(stored.dtypes)
+    day = destination.day_column(kinds)
     near = stored if day is None else stored.where(_on(day, kinds[day], touched.days))
     if replaced is not None:
         by = list(replaced.columns)

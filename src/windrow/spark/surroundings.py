@@ -21,6 +21,7 @@ USERS_JAVA_FLAGS = "spark.driver.extraJavaOptions"
 
 def spark_home() -> Path:
     """Where Spark is installed."""
+    # PySpark leaves it untyped.
     return Path(_find_spark_home())  # type: ignore[no-untyped-call]
 
 

@@ -122,7 +122,7 @@ class DeltaTables(SqlTables):
         # It would be taken for this one's if this one changes nothing, and so is none.
         self.spark.conf.unset(LAST_COMMIT)
 
-    def last_commit(self, table: TableName) -> str | None:
+    def last_commit(self) -> str | None:
         return self.spark.conf.get(LAST_COMMIT, None)
 
     def history(self, table: TableName) -> list[Commit]:
@@ -228,9 +228,7 @@ class DeltaTables(SqlTables):
     def _rewrite(self, table: TableName, partition_by: Sequence[str]) -> None:
         """Write all rows anew under other partitions, in one commit."""
         before = int(self._newest(table))
-        rows = self.read(table, version=str(before))
-        if partition_by:
-            rows = rows.hint("rebalance", *partition_by)
+        rows = self._by_partition(self.read(table, version=str(before)), partition_by)
         writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         # In a catalog, an overwrite by name would replace the table with its properties.
         writer.partitionBy(*partition_by).save(self._detail(table)["location"])
@@ -284,18 +282,17 @@ class DeltaTables(SqlTables):
             return self.spark.sql(f"describe detail {self.identifier(table)}").collect()[0]
 
     def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
-        """The rows in the table's shape, a partition's rows together.
+        """The rows in the table's shape, a partition's rows together."""
+        return self._by_partition(super().fit_rows(table, rows), sorted(self.partitions(table)))
 
-        Otherwise every task would write a file of its own into each partition.
-        """
-        fitting = super().fit_rows(table, rows)
-        partition_by = sorted(self.partitions(table))
+    def _by_partition(self, rows: DataFrame, partition_by: Sequence[str]) -> DataFrame:
+        """A partition's rows together: else every task would write a file into each partition."""
         if not partition_by:
-            return fitting
+            return rows
         if self.spark.conf.get("spark.sql.adaptive.enabled") == "false":
             # Spark rebalances only when it is adaptive.
-            return fitting.repartition(*partition_by)
-        return fitting.hint("rebalance", *partition_by)
+            return rows.repartition(*partition_by)
+        return rows.hint("rebalance", *partition_by)
 
 
 def indexed_columns(columns: Columns, layout: Layout) -> list[str]:

@@ -316,7 +316,7 @@ class SqlTables(ABC):
         try:
             yield
             is_known = is_alone and self._commits == before
-            self._committed[table] = self.last_commit(table) if is_known else None
+            self._committed[table] = self.last_commit() if is_known else None
         finally:
             if is_alone:
                 self._one_at_a_time.release()
@@ -324,7 +324,7 @@ class SqlTables(ABC):
     def forget_last_commit(self) -> None:  # noqa: B027  # Not every format tells.
         """A commit is about to be made, or perhaps none, if nothing changes."""
 
-    def last_commit(self, table: TableName) -> str | None:
+    def last_commit(self) -> str | None:
         """What the commit just made brought its table to, where the format tells."""
         return None
 

@@ -30,7 +30,9 @@ def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
     ).select(*ws.foundation.lifecycle)
     if intake.counts["sessions_with_new_events"]:
         _record(ws, found, rows)
-    return {"quarantined": _quarantine(ws, intake, rows)} if ws.foundation.has_quarantine else {}
+    if not ws.foundation.has_quarantine:
+        return {}
+    return {"quarantined": _quarantine(ws, intake, rows, has_over_long=found.has_over_long)}
 
 
 def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
@@ -45,11 +47,11 @@ def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
         replace_rows(ws.tables, table, rows, days)
 
 
-def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame) -> int:
+def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame, *, has_over_long: bool) -> int:
     """Quarantine the sessions that are over-long now; gives how many are new there."""
     by_length = lifecycle.is_over_long(ws.settings)
     is_over_long = ws.hooks.column("quarantine_sessions", by_length)
-    if is_over_long is by_length and intake.found is not None and not intake.found.has_over_long:
+    if is_over_long is by_length and not has_over_long:
         return 0
     judged = ws.foundation.as_recorded(intake.sessions)
     if not ws.settings.compat:
