@@ -11,6 +11,7 @@ that of two starters one undoes it. Whatever stops the block half-way is undone 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ from windrow.tables import TableName
 
 _FRESH = timedelta(days=1)
 """Table formats keep versions for five days at the least, unless told otherwise."""
+_SECONDS_TO_DECIDE = 60
+"""For whoever takes a lease over to say what became of its run."""
 _NEWEST_RUNS = 20
 """Enough to find the run of the last lease, if it has ended, and one whose rows are stored."""
 
@@ -85,7 +88,7 @@ def look(ws: Workspace) -> Seen:
     lease = next(iter(records_of(found.get("lease", ()), Lease)), None)
     newest = in_order(records_of(found.get("runs", ()), RunRecord))
     is_free = lease is None or not lease.run_id or lease.run_id in {it.run_id for it in newest}
-    if not is_free and lease is not None and ws.runs.has_ended(lease.package, lease.run_id):
+    if not is_free and lease is not None and ws.runs.outcome_of(lease.package, lease.run_id):
         # Its host's clock is behind, so that it is not among the newest.
         is_free = True
     return Seen(
@@ -166,7 +169,8 @@ def _end_half_way(ws: Workspace, lease: Lease, error: BaseException) -> None:
     if not ws.leases.is_ours(lease):
         # Whoever has the lease now has taken back what it saw of ours; the rest is ours to undo.
         try:
-            take_back(ws, lease)
+            if not _counts_for_others(ws, lease):
+                take_back(ws, lease)
         except TableError as problem:
             raise LockedError(f"{first_line(error)} What it wrote then stays: {problem}") from error
     elif lease.intent.kind is Kind.MAINTAIN:
@@ -177,6 +181,21 @@ def _end_half_way(ws: Workspace, lease: Lease, error: BaseException) -> None:
     elif not has_committed(ws.tables, ws.manifest, lease.run_id):
         take_back(ws, lease)
         end(ws, lease, Outcome.UNDONE, error=reason)
+
+
+def _counts_for_others(ws: Workspace, lease: Lease) -> bool:
+    """Whether whoever took a lease over takes its run for done, and builds on its rows.
+
+    The manifest may have been committed before, or too late; the ledger says what it was taken for.
+    """
+    if not has_committed(ws.tables, ws.manifest, lease.run_id):
+        return False
+    for _ in range(_SECONDS_TO_DECIDE):
+        if outcome := ws.runs.outcome_of(lease.package, lease.run_id):
+            return outcome.is_kept
+        time.sleep(1)
+    # Whoever it was is gone, and the next one goes by the manifest.
+    return True
 
 
 def _recover(

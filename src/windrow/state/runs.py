@@ -206,10 +206,13 @@ class Runs:
             return None
         return rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
 
-    def has_ended(self, package: str, run_id: str) -> bool:
-        """True when the ledger has the run."""
+    def outcome_of(self, package: str, run_id: str) -> Outcome | None:
+        """How the run ended; None when the ledger does not have it."""
         rows = self._of(package)
-        return rows is not None and not rows.where(F.col("run_id") == run_id).isEmpty()
+        if rows is None:
+            return None
+        found = rows.where(F.col("run_id") == run_id).select("outcome").collect()
+        return Outcome(found[0][0]) if found else None
 
     def of_last_command(self, package: str) -> list[RunRecord]:
         """The run, newest first, whose rows were stored last, and the one beside it, if any.
