@@ -38,7 +38,7 @@ from windrow.tables import DeltaTables, IcebergTables, TableName
 READS = {
     *("identifier", "folder", "exists", "columns", "read", "frame", "note", "properties"),
     *("version", "history", "layout", "commits_of", "setting", "writing", "fit_rows"),
-    *("statements_to_create", "create_schema", "versions", "written"),
+    *("statements_to_create", "create_schema", "versions", "written", "committed"),
     *("last_commit", "forget_last_commit"),
     *("partitions", "forget_partitions", "options_to_rewrite", "refuse_if_changed_since"),
 }

@@ -127,6 +127,8 @@ class Leases:
         self.table = TableName(schema, "windrow_leases")
         self._holder = holder or Holder.this_process()
         self._wall_clock = wall_clock
+        self._stored_at: dict[str, str | None] = {}
+        """Run -> what its lease's commit brought the table to, where the format tells."""
 
     def prepare(self) -> None:
         """Make the table unless it exists."""
@@ -150,7 +152,13 @@ class Leases:
         return lease.lease_until > self._wall_clock()
 
     def is_ours(self, lease: Lease) -> bool:
-        """False when another run has taken the lease over meanwhile, or someone ended it."""
+        """False when another run has taken the lease over meanwhile, or someone ended it.
+
+        Where nobody has written since, there is no need to read.
+        """
+        stored_at = self._stored_at.get(lease.run_id)
+        if stored_at is not None and self._tables.version(self.table) == stored_at:
+            return True
         rows = self._tables.read(self.table).where(F.col("package") == lease.package)
         found = {(it.run_id, it.holder) for it in records_in(rows, Lease)}
         return found == {(lease.run_id, self._holder)}
@@ -239,7 +247,10 @@ class Leases:
         package = sql.literal(lease.package)
         where = f"package = {package} and run_id = {run_id} and coalesce(token, '') = {token}"
         stored = self._tables.update(self.table, sql_of_record(lease), where)
-        return self.is_ours(lease) if stored is None else stored == 1
+        if stored is None:
+            return self.is_ours(lease)
+        self._stored_at[lease.run_id] = self._tables.committed(self.table) if stored == 1 else None
+        return stored == 1
 
 
 def _is_other(found: Lease | None, expected: Lease) -> bool:

@@ -206,6 +206,10 @@ class Tables(Protocol):
         """
         ...
 
+    def committed(self, table: TableName) -> str | None:
+        """What our last commit brought the table to, where the format tells without being asked."""
+        ...
+
     def written(self) -> dict[TableName, str]:
         """What the tables are at that were committed to since `commits_of` was entered."""
         ...

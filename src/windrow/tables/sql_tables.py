@@ -237,6 +237,9 @@ class SqlTables(ABC):
             told = self.spark.sql(f"update {self.identifier(table)} set {pairs} where {where}")
             return next((int(row["num_affected_rows"]) for row in told.collect()), None)
 
+    def committed(self, table: TableName) -> str | None:
+        return self._committed.get(table)
+
     def written(self) -> dict[TableName, str]:
         unknown = [table for table, at in self._committed.items() if at is None]
         for table, at in self.versions(unknown).items():
