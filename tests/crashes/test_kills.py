@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import random
+import time
 from collections.abc import Iterator
 from itertools import cycle, product
 
@@ -14,6 +17,9 @@ from crashes.scenes import DAY_THREE, SCENES, Stage, differences, state_of
 pytestmark = pytest.mark.kills
 
 Schedule = tuple[Moment, ...]
+
+_DRAWN = 16
+"""Of a scene's schedules, others in every run of `test-all`, which shall end within the hour."""
 
 
 EVERY_CHANGE_SEES = {
@@ -78,10 +84,11 @@ def test_after_a_kill_the_next_run_makes_the_tables_of_an_undisturbed_one(stage:
 
 
 @pytest.mark.slow
-def test_after_kills_at_every_change_the_next_run_makes_the_tables_of_an_undisturbed_one(
-    stage: Stage,
-):
-    assert failures(stage, everywhere(len(stage.changes))) == {}
+def test_after_kills_anywhere_the_next_run_makes_the_tables_of_an_undisturbed_one(stage: Stage):
+    seed = int(os.environ.get("WINDROW_SEED", time.time()))
+    all_of_them = list(everywhere(len(stage.changes)))
+    chosen = random.Random(seed).sample(all_of_them, min(_DRAWN, len(all_of_them)))
+    assert failures(stage, iter(chosen)) == {}, f"drawn with WINDROW_SEED={seed}"
 
 
 @pytest.mark.parametrize(
