@@ -14,7 +14,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 WHOLE_STAGE = "spark.sql.codegen.wholeStage"
 FACTORY = "spark.sql.codegen.factoryMode"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
-SMALL = {ADAPTIVE: "false", PARTITIONS: "2", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
+SMALL = {ADAPTIVE: "false", PARTITIONS: "1", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
 
 @pytest.fixture
@@ -31,10 +31,15 @@ def settings_of(session: SparkSession) -> dict[str, str | None]:
 
 
 def test_small_run_has_its_settings_for_as_long_as_it_lasts(session: SparkSession) -> None:
-    with sized_for(session, SMALL_RUN_EVENTS):
+    with sized_for(session, 50_000):
         assert settings_of(session) == SMALL
 
     assert settings_of(session) == BEFORE
+
+
+def test_partitions_follow_the_events() -> None:
+    found = {events: settings_for(events)[PARTITIONS] for events in (0, 100_001, SMALL_RUN_EVENTS)}
+    assert found == {0: "1", 100_001: "3", SMALL_RUN_EVENTS: "20"}
 
 
 def test_small_run_is_planned_once_and_compiles_nothing(session: SparkSession) -> None:
@@ -46,8 +51,13 @@ def test_small_run_is_planned_once_and_compiles_nothing(session: SparkSession) -
     assert "*(1)" not in plan
 
 
-def test_large_run_is_left_to_spark(session: SparkSession) -> None:
-    with sized_for(session, SMALL_RUN_EVENTS + 1):
+def test_large_run_is_left_to_spark_but_for_its_partitions(session: SparkSession) -> None:
+    with sized_for(session, 5_000_000):
+        assert settings_of(session) == BEFORE | {PARTITIONS: "100"}
+
+
+def test_run_of_unknown_size_is_left_to_spark(session: SparkSession) -> None:
+    with sized_for(session, None):
         assert settings_of(session) == BEFORE
 
 

@@ -31,9 +31,13 @@ def is_bot(useragent: Column, *, compat: bool) -> Column:
     """
     if compat:
         return reduce(Column.__or__, (useragent.contains(word) for word in COMPAT_BOTS))
-    lower = F.lower(useragent)
-    calls_itself_bot = lower.contains("bot") & lower.rlike(_A_BOT)
-    return reduce(Column.__or__, (lower.contains(word) for word in BOTS), calls_itself_bot)
+
+    def names_a_bot(lower: Column) -> Column:
+        calls_itself_bot = lower.contains("bot") & lower.rlike(_A_BOT)
+        return reduce(Column.__or__, (lower.contains(word) for word in BOTS), calls_itself_bot)
+
+    # Spark would put it into lower case for every word anew; of an array's element it does so once.
+    return F.exists(F.array(F.lower(useragent)), names_a_bot)
 
 
 def is_human(is_bot: Column, *, unknown_is_human: bool) -> Column:

@@ -46,9 +46,6 @@ from windrow.state.runs import ModelFate, Outcome, new_run_id
 from windrow.state.undo import beginning_of
 from windrow.tables.refusals import unreadable_files
 
-_LARGE = 10**9
-"""As many events as a run may have over whose window nobody looked."""
-
 
 @dataclass(frozen=True)
 class Decided:
@@ -130,7 +127,7 @@ def _one_run(
         listener(Step("plan", "nothing", detail=plan.nothing_because))
         return RunResult(None, plan, Outcome.NOTHING_TO_DO), seen
     run_id = new_run_id(plan.now)
-    size = _LARGE if plan.times is None else plan.times.count
+    size = None if plan.times is None else plan.times.count
     sized = sized_for(ws.spark, size, chosen=ws.spark_keys)
     with sized, held(ws, run_id, intent_of(plan), seen, began=began) as lease:
         with ws.tables.commits_of(beginning_of(run_id)):

@@ -8,28 +8,44 @@ from contextlib import contextmanager, suppress
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-# Up to here a run spends more on getting ready than on rows; docs/spark-settings.md has figures.
-SMALL_RUN_EVENTS = 50_000
+SMALL_RUN_EVENTS = 1_000_000
+"""Up to here Spark takes longer to get ready for rows than it then saves on them.
 
-# Settings that mean something only together: whoever chose one of them chose for all of its group.
-SMALL_RUN: tuple[Mapping[str, str], ...] = (
-    # Plans are not made again after every step. That also joined small partitions; few do as well.
-    {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"},
-    # Rows are interpreted: they are done before Java for them would have been written and compiled.
-    {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
-)
+docs/spark-settings.md has figures.
+"""
+_EVENTS_PER_PARTITION = 50_000
 
 
-def settings_for(events: int, chosen: Collection[str] = ()) -> dict[str, str]:
-    """The settings that are best for a run over this many events, but for what the user chose."""
-    if events > SMALL_RUN_EVENTS:
+def settings_for(events: int | None, chosen: Collection[str] = ()) -> dict[str, str]:
+    """The settings that are best for a run over this many events, but for what the user chose.
+
+    None: nobody knows how many there are.
+    """
+    if events is None:
         return {}
-    free = [group for group in SMALL_RUN if not group.keys() & set(chosen)]
+    free = [group for group in _groups(events) if not group.keys() & set(chosen)]
     return {key: value for group in free for key, value in group.items()}
 
 
+def _groups(events: int) -> tuple[Mapping[str, str], ...]:
+    """In groups that mean something only together: who chose one of a group chose for all of it."""
+    partitions = str(max(1, -(-events // _EVENTS_PER_PARTITION)))
+    if events > SMALL_RUN_EVENTS:
+        # Adaptive execution joins those that turn out small.
+        return ({"spark.sql.shuffle.partitions": partitions},)
+    return (
+        # Plans are not made again after every step. That also joined small partitions; few do too.
+        {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": partitions},
+        # Rows are interpreted. Java that is written for rows as wide as ours has to be compiled,
+        # and much of it is too long for Java to compile well.
+        {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+    )
+
+
 @contextmanager
-def sized_for(spark: SparkSession, events: int, *, chosen: Collection[str] = ()) -> Iterator[None]:
+def sized_for(
+    spark: SparkSession, events: int | None, *, chosen: Collection[str] = ()
+) -> Iterator[None]:
     """Set Spark for a run over this many events while the block runs, then as it was before.
 
     `chosen` are the keys under the target's `spark.conf`; they are left alone. Settings belong to

@@ -58,14 +58,15 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
 
     `copies` says how many there were. Copies are looked for among rows that agree in `within`,
     by which the rows are spread too: all that follows works session by session, so this is the one
-    wide shuffle of a run.
+    wide shuffle of a run. A run that is small enough for one partition needs none at all.
     """
+    is_one = events.sparkSession.conf.get("spark.sql.shuffle.partitions") == "1"
+    spread = events.coalesce(1) if is_one else events.repartition(*within)
     hashable = [name for name, kind in events.dtypes if not kind.startswith(_UNHASHABLE)]
     same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
     order = same_event.orderBy(time, "etl_tstamp", F.xxhash64(*hashable))
     return (
-        events.repartition(*within)
-        .withColumns(
+        spread.withColumns(
             {
                 "nth_copy": F.row_number().over(order),
                 "copies": F.count(F.lit(1)).over(same_event),
