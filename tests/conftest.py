@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from conformance.published import need_fixtures
 from windrow.spark.jars import FORMATS
 from windrow.tables import Tables, open_tables
 
@@ -65,6 +66,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("conformance"):
+        need_fixtures()
 
 
 @pytest.fixture(scope="session")
