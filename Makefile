@@ -5,9 +5,12 @@ BIN := .venv/bin
 READY := .venv/.ready
 # Whole files go to one process or the other, so that what a file's tests share is made once.
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
+# An environment of its own; old libraries are warned about by newer ones beneath them.
+LOWEST := build/lowest
+NOT_OUR_WARNINGS := -W ignore::DeprecationWarning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all kills conformance lint format bench clean
+.PHONY: help setup demo test test-all test-lowest kills conformance lint format bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +25,14 @@ test: setup ## Run the tests of every day
 
 test-all: setup ## Run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
+
+test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (needs uv)
+	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
+	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
+	uv pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis hatchling
+	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \
+	  --ignore tests/tables --ignore tests/spark --ignore tests/crashes
+	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) tests/engine/test_replays.py tests/tables/test_rewriting.py
 
 kills: setup ## Kill runs at many moments and see that the next ones mend it
 	$(BIN)/pytest -n 2 --dist worksteal -m "kills and not slow"

@@ -12,20 +12,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from conformance.published import need_fixtures
+from windrow.spark.jars import FORMATS
 from windrow.tables import Tables, open_tables
 
-PACKAGES = (
-    "io.delta:delta-spark_4.1_2.13:4.4.0",
-    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
-)
-EXTENSIONS = (
-    "io.delta.sql.DeltaSparkSessionExtension",
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-)
 SETTINGS = {
-    "spark.jars.packages": ",".join(PACKAGES),
-    "spark.sql.extensions": ",".join(EXTENSIONS),
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.jars.packages": ",".join(jars.coordinates for jars in FORMATS.values()),
+    "spark.sql.extensions": ",".join(jars.extension for jars in FORMATS.values()),
+    "spark.sql.catalog.spark_catalog": FORMATS["delta"].conf["spark.sql.catalog.spark_catalog"],
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.databricks.delta.snapshotPartitions": "1",
@@ -66,6 +60,17 @@ def start_spark(folder: Path) -> SparkSession:
 def pytest_configure(config: pytest.Config) -> None:
     # PySpark leaves the sockets of collect() to the garbage collector.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("conformance"):
+        need_fixtures()
 
 
 @pytest.fixture(scope="session")

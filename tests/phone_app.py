@@ -67,5 +67,7 @@ class App(Site):
 
 def app_contents(app: App) -> dict[str, list[tuple[Any, ...]]]:
     """Every table, but not when each row was made: what any split into runs must agree on."""
-    names = (*(member.name for member in app.workspace.models), "lifecycle")
-    return {name: rows(app.table(name).drop("model_tstamp")) for name in names}
+    models = [member.name for member in app.workspace.models]
+    found = {name: rows(app.table(name).drop("model_tstamp")) for name in (*models, "lifecycle")}
+    assert any(found[name] for name in models)
+    return found

@@ -44,7 +44,7 @@ def run_in_pieces(
     """Run at each cut and at the end, one of them twice."""
     for number, hours in enumerate([*sorted(cuts), 24 * days]):
         now = f"{at(BEGIN) + timedelta(hours=hours):%Y-%m-%d %H:%M}"
-        site.run(now)
+        assert not site.run(now).has_failed
         if number == again:
-            site.run(now)
+            assert not site.run(now).has_failed
         after_each(site)

@@ -4,13 +4,18 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import typer
 
+from windrow.cli.app import build_app
 from windrow.columns.rules import column, rule_of
-from windrow.packages import PACKAGES
+from windrow.config.overrides import ignored_options
+from windrow.packages import HOOKS, PACKAGES, SETTINGS
+from windrow.packages.web.settings import WebSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "tools" / "docs" / "build.py"
@@ -94,3 +99,112 @@ def test_every_promise_names_tests_that_are_there():
         named = re.findall(r"`([\w/*]+(?:\.py|/))`", promise.split("|")[2])
         assert named, promise
         assert [name for name in named if not [*(ROOT / "tests").glob(name)]] == []
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """What links may point to: the headings of a page, as they are written in addresses."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+    broken = []
+    for link in links:
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def commands_in(text: str) -> list[list[str]]:
+    """The words of every call of windrow in code."""
+    blocks = re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)
+    spans = re.findall(r"`(windrow [^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    lines = [line for block in blocks for line in block.splitlines()]
+    calls = [re.match(r"(?:\$ )?(?:\S*/)?(windrow [a-z].*)", line.strip()) for line in lines]
+    found = [*(call[1] for call in calls if call), *spans]
+    return [re.split(r"\s+", call.partition(" #")[0])[1:] for call in found]
+
+
+def test_commands_and_options_of_the_pages_are_there():
+    app = typer.main.get_command(build_app())
+    options = {
+        name: {word for it in command.params for word in (*it.opts, *it.secondary_opts)}
+        for name, command in app.commands.items()
+    }
+    calls = [(page.name, call) for page in PAGES for call in commands_in(page.read_text())]
+    assert len(calls) > 50
+    assert [(page, call) for page, call in calls if call[0] not in options] == []
+    wrong = [
+        (page, call[0], word)
+        for page, call in calls
+        for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(call))
+        if word not in options[call[0]] | {"--help"}
+    ]
+    assert wrong == []
+    known = set().union(*options.values())
+    others = {
+        (page.name, word)
+        for page in PAGES
+        for word in re.findall(r"`(--[a-z][a-z-]*)", page.read_text())
+        # That page tells of the benchmark's own options too.
+        if page.name != "performance.md"
+    }
+    assert [(page, word) for page, word in others if word not in known] == []
+
+
+def test_the_rooms_are_drawn_as_the_linter_has_them():
+    (drawn,) = re.findall(
+        r"## The rooms.*?```\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL
+    )
+    rooms = [re.split(r" {2,}", line)[0] for line in drawn.splitlines() if line[0] != " "]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (layers,) = [it["layers"] for it in contracts["contracts"] if it["id"] == "rooms"]
+    assert [re.findall(r"\w+", room) for room in rooms] == [
+        re.findall(r"\w+", layer) for layer in layers
+    ]
+
+
+def part_of_migration(heading: str) -> str:
+    page = (ROOT / "docs" / "coming-from-sql-packages.md").read_text()
+    (part,) = re.findall(rf"^## {heading}\n(.*?)^## ", page, re.DOTALL | re.MULTILINE)
+    return part
+
+
+def test_the_migration_page_names_every_option_of_web_and_no_other():
+    part = part_of_migration("Options")
+    named = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|", part, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    new = set(re.findall(r"`(\w+)`", re.findall(r"New here: (.*?)\. See", part, re.DOTALL)[0]))
+    options = set(WebSettings.model_fields)
+    assert named | new >= options
+    assert named & new == set()
+    assert named | new <= options | ignored_options("web", SETTINGS)
+    without_effect = {
+        name
+        for row in re.findall(r"^\| (`.*without effect.*)", part, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row.split("|")[0])
+    }
+    assert without_effect == named & ignored_options("web", SETTINGS)
+
+
+def test_the_migration_page_names_every_hook():
+    macros = part_of_migration("Macros")
+    named = set(re.findall(r"`(\w+)(?:\(.*?\))?`", macros))
+    beginnings = tuple(re.findall(r"`(\w+_)…`", macros))
+    assert [
+        it.name for it in HOOKS if it.name not in named and not it.name.startswith(beginnings)
+    ] == []
+    of_reference = {it.reference_name for it in HOOKS if it.reference_name}
+    assert of_reference <= named

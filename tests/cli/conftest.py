@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from pyspark.sql import SparkSession
@@ -43,6 +43,16 @@ def windrow() -> Windrow:
         return Outcome(exit_code, out.getvalue(), err.getvalue())
 
     return call
+
+
+@pytest.fixture
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that starts Spark fails."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr("windrow.spark.session.start", refuse)
 
 
 @pytest.fixture

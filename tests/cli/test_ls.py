@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from .conftest import Windrow
 
@@ -18,11 +17,8 @@ def test_ls_lists_the_models_in_the_order_in_which_they_run(windrow: Windrow, sh
     assert names.index("sessions") < names.index("users")
 
 
-def test_ls_starts_no_spark(windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> SparkSession:
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr("windrow.spark.session.start", refuse)
+@pytest.mark.usefixtures("no_spark")
+def test_ls_starts_no_spark(windrow: Windrow, shop: Path) -> None:
     assert windrow("ls").exit_code == 0
 
 

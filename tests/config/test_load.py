@@ -76,13 +76,20 @@ def test_sample_of_the_design_loads(loaded: Loaded, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [MINIMAL, MINIMAL + "packages:\n", MINIMAL + "packages:\n  web:\n", MINIMAL + "schemas:\n"],
+    ("text", "packages"),
+    [
+        ("", {}),
+        ("packages:\n", {}),
+        ("packages:\n  web:\n", {"web": WebSettings()}),
+        ("schemas:\n", {}),
+    ],
 )
-def test_an_empty_part_is_the_default(loaded: Loaded, text: str) -> None:
-    config = loaded(text)
+def test_an_empty_part_is_the_default(
+    loaded: Loaded, text: str, packages: dict[str, WebSettings]
+) -> None:
+    config = loaded(MINIMAL + text)
     assert config.schemas == Schemas()
-    assert all(it.fingerprint() for it in config.packages.values())
+    assert config.packages == packages
 
 
 @pytest.mark.parametrize(

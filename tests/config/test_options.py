@@ -265,5 +265,7 @@ def test_day_options_take_whole_numbers_from_zero_to_what_dates_can_bear(
     good: int, bad: int
 ) -> None:
     assert PackageSettings(upsert_lookback_days=good).upsert_lookback_days == good
-    with pytest.raises(ValidationError):
+    with pytest.raises(
+        ValidationError, match=r"upsert_lookback_days\n.*should be (greater|less) than"
+    ):
         PackageSettings(upsert_lookback_days=bad)

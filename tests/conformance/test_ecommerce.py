@@ -13,13 +13,12 @@ from pyspark.sql import functions as F
 from conformance.published import (
     FIXTURES,
     assert_equals_published,
-    needs_fixtures,
     published_events,
 )
 from windrow import Project
 from windrow.engine.workspace import Workspace
 
-pytestmark = [pytest.mark.conformance, needs_fixtures]
+pytestmark = pytest.mark.conformance
 
 SOURCE, EXPECTED = FIXTURES / "ecommerce" / "source", FIXTURES / "ecommerce" / "expected"
 NOW = datetime(2023, 6, 1)

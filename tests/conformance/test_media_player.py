@@ -15,12 +15,11 @@ from conformance.published import (
     Runs,
     assert_equals_published,
     expected_rows,
-    needs_fixtures,
     published_events,
     window,
 )
 
-pytestmark = [pytest.mark.conformance, needs_fixtures]
+pytestmark = pytest.mark.conformance
 
 SOURCE, EXPECTED = FIXTURES / "media_player" / "source", FIXTURES / "media_player" / "expected"
 

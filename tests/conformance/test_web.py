@@ -13,12 +13,11 @@ from conformance.published import (
     FIXTURES,
     Runs,
     assert_equals_published,
-    needs_fixtures,
     published_events,
     window,
 )
 
-pytestmark = [pytest.mark.conformance, needs_fixtures]
+pytestmark = pytest.mark.conformance
 
 SOURCE, EXPECTED = FIXTURES / "web" / "source", FIXTURES / "web" / "expected"
 NOW = datetime(2022, 6, 1)

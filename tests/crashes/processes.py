@@ -70,8 +70,8 @@ def killed(site: Site, moment: Moment, *command: str) -> None:
         assert process.returncode == -signal.SIGKILL
 
 
-def killed_later(site: Site, seconds: float, *command: str) -> None:
-    """Kill a process so many seconds after its Spark is there, wherever that finds it."""
+def killed_later(site: Site, seconds: float, *command: str) -> bool:
+    """Kill a process so many seconds after its Spark is there; False if it had ended by then."""
     process = subprocess.Popen(
         [sys.executable, "-m", "windrow", *command, "--project-dir", str(site.folder)],
         stdout=subprocess.PIPE,
@@ -84,6 +84,7 @@ def killed_later(site: Site, seconds: float, *command: str) -> None:
     process.kill()
     process.communicate()
     until(lambda: not any(is_running(int(child)) for child in children))
+    return process.returncode == -signal.SIGKILL
 
 
 @contextmanager

@@ -102,8 +102,9 @@ def test_after_kills_anywhere_the_next_run_makes_the_tables_of_an_undisturbed_on
 def test_a_rollback_goes_no_further_when_the_run_before_was_killed_once_it_counted(stage: Stage):
     stage.put_back()
     site = stage.site
-    with plug_pulled(Moment(len(stage.changes))):
+    with plug_pulled(Moment(len(stage.changes))) as watch:
         site.run("2024-01-03 00:00")
+    assert watch.is_dead
     site.arrive(*DAY_THREE)
     third = site.run("2024-01-04 00:00")
     site.project().rollback("web", str(third.run_id))

@@ -100,6 +100,7 @@ def asleep(work: Callable[[], Any], moment: Moment) -> Iterator[Callable[[], Bas
     with watched(Watch(moment, sleep)), ThreadPoolExecutor(1) as pool:
         working: Future[BaseException | None] = pool.submit(outcome, work)
         until(lambda: is_there.is_set() or working.done())
+        assert is_there.is_set(), f"nothing stood still {moment}: {working.result()}"
 
         def woken() -> BaseException | None:
             go_on.set()
@@ -215,8 +216,9 @@ def test_a_row_that_somebody_adds_during_a_run_stays(stage: Stage):
 def test_a_foreign_row_after_a_kill_is_not_lost_and_the_table_can_be_rebuilt(stage: Stage):
     site = stage.site
     last = [change.table.endswith("page_views") for change in stage.changes].count(True)
-    with plug_pulled(Moment(last, is_after=True, table="page_views")):
+    with plug_pulled(Moment(last, is_after=True, table="page_views")) as watch:
         stage.scene.command(site)
+    assert watch.is_dead
     add_foreign_row(site)
 
     with pytest.raises(WindrowError, match="page_views"):

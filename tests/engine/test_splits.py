@@ -21,7 +21,9 @@ def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):
     daily = loaded(spark, tmp_path / "daily", seed=1)
     for day in range(2, 9, 2):
         assert not daily.run(f"2024-01-{day:02d} 00:00").has_failed
-    assert contents(daily) == contents(whole)
+    expected = contents(whole)
+    assert contents(daily) == expected
+    assert all(expected[member.name] for member in whole.workspace.models)
 
 
 def test_consent_and_vitals_do_not_depend_on_how_runs_are_cut(spark: SparkSession, tmp_path: Path):
@@ -47,7 +49,7 @@ def test_random_runs_with_reruns_equal_one_run(
 ):
     folder = tmp_path_factory.mktemp("splits")
     whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
-    whole.run(END)
+    assert not whole.run(END).has_failed
     split = loaded(spark, folder / "split", seed, **EVERYTHING)
     run_in_pieces(split, cuts, again)
     assert contents(split) == contents(whole)

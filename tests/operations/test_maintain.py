@@ -113,7 +113,7 @@ def test_upkeep_waits_for_runs_and_leaves_killed_ones_what_they_need(
     with ws.tables.commits_of("dead-run"):
         elsewhere.take("web", "dead-run", Intent(), 10, after=elsewhere.last("web"))
         ws.tables.append(ws.quarantine, spark.range(1).selectExpr("'junk' as session_id"))
-    with pytest.raises(LockedError):
+    with pytest.raises(LockedError, match="far-away"):
         project.maintain("web")
 
     # Its lease lapses: it counts as killed, and nothing that its undoing needs may go.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from website import ONLY_PAGE_VIEWS, Site, at, contents, event
 from windrow import LockedError, RefusedError, State, UsageError
 from windrow.engine.options import RunOptions
 from windrow.engine.run import run
+from windrow.engine.steps import Step
 from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Leases
 
@@ -143,9 +143,7 @@ def test_a_past_window_is_processed_again_beside_live_progress(
 
 
 @pytest.mark.slow
-def test_an_interrupted_rerun_goes_on_where_it_stopped(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_interrupted_rerun_goes_on_where_it_stopped(spark: SparkSession, tmp_path: Path):
     site = Site(spark, tmp_path, backfill_limit_days=1)
     site.arrive(*(event(f"e{d}", f"s{d}", f"2024-01-0{d} 10:00", page=f"p{d}") for d in (1, 2, 3)))
     site.project().run_until_caught_up("web", now=at("2024-01-04 00:00"))
@@ -153,7 +151,19 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(
     window = {"first": at("2024-01-01"), "last": at("2024-01-03")}
     plan = project.plan_rerun("web", **window)
     assert len(plan.steps) == 2
-    project.rerun("web", replace(plan, steps=plan.steps[:1]))
+    before = contents(site)
+    begun: list[str] = []
+
+    def interrupt(step: Step) -> None:
+        if step.name == "rerun":
+            begun.append(step.detail)
+        if len(begun) == 2 and step.name == "page_views" and step.status == "done":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        project.rerun("web", plan, listener=interrupt)
+    assert [text.partition(":")[0] for text in begun] == ["Step 1 of 2", "Step 2 of 2"]
+    assert contents(site) == before
 
     resumed = project.plan_rerun("web", **window)
     assert (resumed.done, len(resumed.steps)) == (1, 1)
@@ -238,7 +248,7 @@ def test_rolling_back_and_unlocking(spark: SparkSession, tmp_path: Path, format:
     with ws.tables.commits_of("dead-run"):
         elsewhere.take("web", "dead-run", Intent(), 10, after=elsewhere.last("web"))
         ws.tables.append(ws.quarantine, spark.range(1).selectExpr("'junk' as session_id"))
-    with pytest.raises(LockedError):
+    with pytest.raises(LockedError, match="far-away"):
         site.run("2024-01-05 00:00")
     with pytest.raises(LockedError, match="--force"):
         project.unlock("web")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from datetime import date, datetime
 from enum import StrEnum
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 from rich.text import Text
 
 from windrow.cli.call import Call, ProjectCall, RunCall
+from windrow.cli.called_as import called_as
 from windrow.config import SparkSettings, find_project
 from windrow.config.times import in_utc
 from windrow.demo import project as demos
@@ -63,6 +65,7 @@ def init(
 
 
 def _after_init(folder: Path, written: list[str], kept: list[str]) -> Text:
+    windrow = called_as(folder)
     text = Text().append(f"Made a project in {folder}\n", "bold")
     for path in written:
         text.append(f"  {path}\n")
@@ -70,11 +73,11 @@ def _after_init(folder: Path, written: list[str], kept: list[str]) -> Text:
         text.append(f"  {path} was there and stays as it is\n")
     return text.append(
         "\nNext:\n"
-        f"  cd {folder}\n"
+        f"  cd {shlex.quote(str(folder))}\n"
         "  set events.path in windrow.yml to your events, or make some to play with:\n"
-        "  windrow generate --start 2024-01-01 --days 3 --output events\n"
-        "  windrow doctor\n"
-        "  windrow run"
+        f"  {windrow} generate --start 2024-01-01 --days 3 --output events\n"
+        f"  {windrow} doctor\n"
+        f"  {windrow} run"
     )
 
 
@@ -210,5 +213,6 @@ def demo(
     call.progress(Step("answers", "started", detail="Asking the tables"))
     result = demos.finish(project, deliveries, runs)
     seconds = time.monotonic() - began
-    call.report(demo_document(result, seconds), demo_text(result, folder, seconds))
+    text = demo_text(result, folder, seconds, windrow=called_as(folder))
+    call.report(demo_document(result, seconds), text)
     return int(result.has_failed)

@@ -117,7 +117,8 @@ class PackageSettings(ModelSettings):
         default=6, description="Hours before the last processed event that a run reads again."
     )
     session_lookback_days: Count = Field(
-        default=730, description="Days back in which a session that gets a new event is looked up."
+        default=730,
+        description="With `compat`: days back in which a session with a new event is looked up.",
     )
     days_late_allowed: CountOrOff = Field(
         default=3,

@@ -3,13 +3,15 @@
     for alpha_2, name, region in countries():
         ...
 
-Each function takes the path of a CSV with a header, which replaces our list as a whole.
+Each function takes the path of a CSV with a header, which replaces our list as a whole. Ours have
+the values that Snowplow's web package publishes; the files and NOTICE say so.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -82,7 +84,9 @@ def _rows(
 
 
 def _our_text(name: str) -> str:
-    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+    """A list of ours, without the lines above it that tell where it comes from."""
+    text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+    return re.sub(r"\A(#.*\n)*", "", text)
 
 
 def _user_text(path: Path, columns: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,8 +56,13 @@ def _answers_document(found: Answers | AppAnswers) -> Document:
     }
 
 
-def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableType:
-    """The answers, the runs behind them, and what to try next; `folder` as the user wrote it."""
+def demo_text(
+    result: DemoResult, folder: Path, seconds: float, *, windrow: str = "windrow"
+) -> RenderableType:
+    """The answers, the runs behind them, and what to try next.
+
+    `folder` and `windrow` are as the user writes them, the latter in that folder.
+    """
     found = result.answers
     return Group(
         *_answers(found),
@@ -65,7 +71,7 @@ def demo_text(result: DemoResult, folder: Path, seconds: float) -> RenderableTyp
         Text(),
         Text(f"All of this took {words.duration(seconds)}.", "bold"),
         Text(),
-        *_next_steps(result, folder),
+        *_next_steps(result, folder, windrow),
     )
 
 
@@ -165,18 +171,19 @@ def _tables(result: DemoResult, folder: Path) -> Table:
     return table
 
 
-def _next_steps(result: DemoResult, folder: Path) -> Iterator[RenderableType]:
+def _next_steps(result: DemoResult, folder: Path, windrow: str) -> Iterator[RenderableType]:
+    """Each command has a line of its own: not every shell takes comments that are pasted."""
     yield Text("Try next", "bold")
-    yield Text(f"  cd {folder}")
+    yield Text(f"    cd {shlex.quote(str(folder))}")
     clock = f"{result.next_clock:%Y-%m-%d}"
     late = words.count(result.outstanding, "event")
     own = "daily_screens" if isinstance(result.answers, AppAnswers) else "daily_pages"
     commands = {
-        f"windrow run --now {clock}": f"take in the {late} that arrived after the last run",
-        f"windrow status --now {clock}": "see where the package stands",
-        f"windrow ls --select +{own}": f"the models behind models/{own}.py, your own",
-        "windrow run --full-refresh --now 2024-03-06": "begin anew, with two days of events",
+        f"Take in the {late} that arrived after the last run": f"run --now {clock}",
+        "See where the package stands": f"status --now {clock}",
+        f"List the models behind models/{own}.py, your own": f"ls --select +{own}",
+        "Begin anew, with two days of events": "run --full-refresh --now 2024-03-06",
     }
-    width = max(map(len, commands))
-    for command, purpose in commands.items():
-        yield Text(f"  {command:<{width}}  ").append(f"# {purpose}", "dim")
+    for purpose, command in commands.items():
+        yield Text(f"  {purpose}", "dim")
+        yield Text(f"    {windrow} {command}")

@@ -16,7 +16,7 @@ from windrow.errors import SparkStartError, telling_line
 from windrow.spark.settings import SparkSettings
 
 CONNECT_PORT = 15002
-CONNECT_PACKAGES = ("grpc", "grpc_status", "google.rpc", "zstandard")
+CONNECT_PACKAGES = ("google.rpc", "grpc", "grpc_status", "pandas", "pyarrow", "zstandard")
 
 
 def connect(settings: SparkSettings, remote: str, announce: Callable[[str], None]) -> SparkSession:

@@ -58,9 +58,16 @@ def test_passthroughs_that_the_sql_package_declares_otherwise_have_two_spellings
         EcommerceSettings.model_validate({usual: ["user_id"], other: ["app_id"]})
 
 
-@pytest.mark.parametrize("entries", [["a b"], [{"sql": "x"}], ["x", "X"]])
-def test_passthroughs_need_names_that_differ(entries: list[object]) -> None:
-    with pytest.raises(ValidationError):
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        (["a b"], "a name of letters, digits and underscores"),
+        ([{"sql": "x"}], r"cart_passthroughs\.0\.alias\n  Field required"),
+        (["x", "X"], "columns with different names; repeated: x"),
+    ],
+)
+def test_passthroughs_need_names_that_differ(entries: list[object], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
         EcommerceSettings.model_validate({"cart_passthroughs": entries})
 
 

@@ -27,7 +27,9 @@ END = "2024-01-07 00:00"
 
 def contents(site: Site) -> dict[str, list[tuple[Any, ...]]]:
     """Every table: what any split into runs must agree on."""
-    return {name: rows(site.table(name)) for name in TABLES}
+    found = {name: rows(site.table(name)) for name in TABLES}
+    assert found["product_interactions"]
+    return found
 
 
 HAT = [product("hat", 10, category="clothes/hats")]
@@ -93,7 +95,9 @@ def test_three_runs_equal_one_run(split: Shop, spark: SparkSession, tmp_path: Pa
     whole = Shop(spark, tmp_path, **OWN_COLUMNS)
     whole.arrive(*WEEK)
     result = whole.run(END)
-    assert contents(split) == contents(whole)
+    expected = contents(whole)
+    assert contents(split) == expected
+    assert all(expected.values())
     assert result.counts is not None
     assert result.counts["transactions_without_id"] == 1
     assert result.counts["duplicates"] == 1
@@ -242,6 +246,6 @@ def test_random_runs_with_reruns_equal_one_run(
     for shop in (whole, split):
         shop.arrive(*traffic(seed))
     end = at("2024-01-09")
-    whole.run(f"{end:%Y-%m-%d %H:%M}")
+    assert not whole.run(f"{end:%Y-%m-%d %H:%M}").has_failed
     run_in_pieces(split, cuts, again, days=8)
     assert contents(split) == contents(whole)

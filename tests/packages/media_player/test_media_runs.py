@@ -69,7 +69,9 @@ def loaded(spark: SparkSession, folder: Path, seed: int, **options: Any) -> Medi
 
 def contents(site: MediaSite) -> dict[str, list[tuple[Any, ...]]]:
     stored = [member.name for member in site.workspace.models if member.kind != "this_run"]
-    return {name: rows(site.table(name)) for name in (*stored, "lifecycle")}
+    found = {name: rows(site.table(name)) for name in (*stored, "lifecycle")}
+    assert found["base"]
+    return found
 
 
 def recomputed(site: MediaSite) -> dict[str, dict[str, Any]]:

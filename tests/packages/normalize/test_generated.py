@@ -49,6 +49,7 @@ def test_daily_runs_over_generated_events_equal_one_run(
     for member in whole.workspace.models:
         ours, theirs = daily.table(member.name), whole.table(member.name)
         assert ours.schema == theirs.schema
+        assert not theirs.isEmpty(), member.name
         assert ours.exceptAll(theirs).isEmpty()
         assert theirs.exceptAll(ours).isEmpty()
     events.unpersist()

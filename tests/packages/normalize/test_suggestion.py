@@ -51,6 +51,7 @@ def test_what_is_suggested_can_be_run(
         "snowplow_events_normalized",
         "snowplow_events_users",
     ]
+    assert all(table["columns"] for table in tables.values())
     assert all(it["rule"] for table in tables.values() for it in table["columns"])
     assert main(["normalize", "--suggest", "--project-dir", str(tmp_path)], spark=spark) == 0
     assert "context_schemas:" in capsys.readouterr().out
