@@ -167,7 +167,7 @@ class Project:
         stands_on = base.foundation(settings)
         models = with_helpers(models, disabled, stands_on.session)
         models = with_own_sessions(models, base.sessions, base.own_sessions_table(settings))
-        ordered = with_kept_rows(in_order(models), stands_on)
+        ordered = with_kept_rows(in_order(base.tagged(models)), stands_on)
         for name in packages:
             own = self.config.packages[name]
             with_extras = [m for m in ordered if m.package == name and m.extras is not None]

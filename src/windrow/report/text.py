@@ -315,6 +315,11 @@ def models_text(models: Mapping[str, Sequence[Model]]) -> RenderableType:
     return table
 
 
+def lines(words: Iterable[str]) -> RenderableType:
+    """One word on each line, however long, for a shell to read."""
+    return Text("\n".join(words), no_wrap=True, overflow="ignore")
+
+
 def check_text(check: Check) -> Text:
     """One thing that the doctor looked at."""
     sign = ("✓ ", "green") if check.is_fine else ("✗ ", "red")
