@@ -182,6 +182,11 @@ def test_a_status_tells_next_window_manifest_quarantine_and_last_runs() -> None:
     )
 
 
+def test_a_manifest_of_one_row_names_it() -> None:
+    status = replace(a_status(), positions={"page_days": at(6)})
+    assert "  Manifest: page_days at 2024-03-06 00:00:00." in shown(statuses_text([status]))
+
+
 def test_a_status_lists_models_that_are_out_of_sync() -> None:
     positions = {"snowplow_web_page_views": at(6), "snowplow_web_users": at(5)}
     plan = replace(

@@ -110,14 +110,15 @@ class PackageSettings(ModelSettings):
     start_date: IsoDate = Field(
         default=date(2020, 1, 1), description="First day of events to process, in UTC."
     )
-    backfill_limit_days: Count = Field(
+    backfill_limit_days: Positive = Field(
         default=30, description="Most days of new events that one run takes in."
     )
     lookback_window_hours: Count = Field(
         default=6, description="Hours before the last processed event that a run reads again."
     )
     session_lookback_days: Count = Field(
-        default=730, description="Days back in which a session that gets a new event is looked up."
+        default=730,
+        description="With `compat`: days back in which a session with a new event is looked up.",
     )
     days_late_allowed: CountOrOff = Field(
         default=3,

@@ -101,7 +101,9 @@ def next_plan(
     # What lags comes to where the others will stand after this very run.
     expected = positions if plan.nothing_because else _expected(plan, positions)
     catch_up = _plan(ws, source, models, expected, now, fresh.is_whole, only=lagging)
-    return replace(plan, catch_up=replace(catch_up, manifest=positions))
+    # Of the two, the first one that writes takes models out of the manifest, and says so.
+    due = fresh if plan.nothing_because else NOTHING_FRESH
+    return replace(plan, catch_up=replace(catch_up, manifest=positions, fresh=due))
 
 
 def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fresh: bool) -> Plan:

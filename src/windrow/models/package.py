@@ -51,6 +51,13 @@ class Package:
         """The package whose manifests record this one's progress."""
         return self.stands_on or self.name
 
+    @property
+    def options_instead(self) -> dict[str, str]:
+        """Model -> the option by which a table of the project's own takes its place."""
+        if self.sessions is None or "sessions_table" not in self.settings.model_fields:
+            return {}
+        return {self.sessions: f"packages.{self.name}.sessions_table"}
+
     def tagged(self, models: Sequence[Model]) -> list[Model]:
         """The models, those of its manifest with the tag that the SQL packages give them."""
         tag = f"snowplow_{self.foundation_name}_incremental"

@@ -262,7 +262,9 @@ def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
         by_time.setdefault(at, []).append(model)
     if len(by_time) == 1:
         (at,) = by_time
-        yield f"Manifest: all {len(positions)} models at {words.instant(at)}."
+        (first, *others) = positions
+        what = f"all {len(positions)} models" if others else first
+        yield f"Manifest: {what} at {words.instant(at)}."
         return
     for at, models in sorted(by_time.items(), reverse=True):
         yield f"Manifest: {words.instant(at)} {', '.join(models)}."
