@@ -242,8 +242,27 @@ def _status_sentences(status: PackageStatus) -> Iterator[str]:
     yield from _positions(status.positions)
     if status.positions and status.out_of_sync:
         yield f"Out of sync: {', '.join(status.out_of_sync)}."
+    yield from _edited(status)
     if status.quarantined:
         yield f"Quarantine: {words.count(status.quarantined, 'session')}."
+
+
+def _edited(status: PackageStatus) -> Iterator[str]:
+    """What someone did to the manifest, and the way to do what they mean."""
+    by_change: dict[str, list[str]] = {}
+    for it in status.edited:
+        then, now = (words.instant(at) if at else "no row" for at in (it.then, it.now))
+        by_change.setdefault(f"from {then} to {now}", []).append(it.name)
+    for change, names in by_change.items():
+        yield f"Moved outside windrow: {', '.join(names)} {change}."
+    if status.left_behind:
+        yield f"Made from these, and not moved along: {', '.join(status.left_behind)}."
+    if status.edited:
+        first = min(at for it in status.edited for at in (it.then, it.now) if at)
+        yield (
+            f"`windrow rerun --from {first:%Y-%m-%d}` processes days again without such edits, "
+            "with all models that read what it makes."
+        )
 
 
 def _running(lease: Lease, is_running: bool) -> str:
