@@ -26,7 +26,7 @@ from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, did_you_mean
 from windrow.models.custom_models import load_models
 from windrow.models.extras import check_extras
-from windrow.models.graph import in_order, with_helpers, with_own_sessions
+from windrow.models.graph import in_order, refuse_switched_off, with_helpers, with_own_sessions
 from windrow.models.hooks import Hooks, load_hooks
 from windrow.models.model import Model
 from windrow.models.own_models import with_kept_rows
@@ -167,7 +167,8 @@ class Project:
         stands_on = base.foundation(settings)
         models = with_helpers(models, disabled, stands_on.session)
         models = with_own_sessions(models, base.sessions, base.own_sessions_table(settings))
-        ordered = with_kept_rows(in_order(models), stands_on)
+        refuse_switched_off(models, disabled, base.options_instead)
+        ordered = with_kept_rows(in_order(base.tagged(models)), stands_on)
         for name in packages:
             own = self.config.packages[name]
             with_extras = [m for m in ordered if m.package == name and m.extras is not None]

@@ -166,6 +166,22 @@ def test_vars_may_be_json_or_yaml(windrow: Windrow, shop: Path, text: str) -> No
     assert "users" not in {m["name"] for m in outcome.document["packages"][0]["models"]}
 
 
+@pytest.mark.parametrize(
+    ("model", "cure"),
+    [
+        ("sessions", "or add users to it, or set packages.web.sessions_table."),
+        ("user_mapping", "or add sessions and users to it."),
+    ],
+)
+def test_switching_off_what_others_are_made_from_names_the_option_and_the_cure(
+    windrow: Windrow, shop: Path, model: str, cure: str
+) -> None:
+    outcome = windrow("ls", "--vars", f"web: {{disabled_models: [{model}]}}")
+    assert outcome.exit_code == 2
+    assert f"packages.web.disabled_models switches off '{model}'" in outcome.err
+    assert cure in outcome.err
+
+
 @pytest.mark.parametrize("command", ["run", "plan", "status"])
 def test_a_wrong_clock_is_a_sentence_and_exit_code_2(
     windrow: Windrow, shop: Path, command: str

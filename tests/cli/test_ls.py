@@ -56,5 +56,37 @@ def test_ls_text_names_kind_key_and_inputs(windrow: Windrow, shop: Path) -> None
     lines = windrow("ls", "--select", "daily_pages").out.splitlines()
     assert lines[-1].split() == [
         *("daily_pages", "web", "incremental", "page_date,", "page_urlpath"),
-        *("page_views", "(stored)", "daily"),
+        *("page_views", "(stored)", "daily,", "snowplow_web_incremental"),
     ]
+
+
+@pytest.mark.parametrize("option", ["--select", "-s", "--models", "-m", "--m"])
+def test_one_select_takes_several_words(windrow: Windrow, shop: Path, option: str) -> None:
+    outcome = windrow("ls", option, "users", "snowplow_web.page_views", "--output", "name")
+    assert outcome.out.splitlines() == ["snowplow_web_page_views", "snowplow_web_users"]
+
+
+def test_ls_lists_names_paths_and_json(windrow: Windrow, shop: Path) -> None:
+    def listed(output: str) -> str:
+        return windrow("ls", "-m", "users", "daily_pages", "--output", output).out
+
+    assert set(listed("name").splitlines()) == {"snowplow_web_users", "daily_pages"}
+    assert set(listed("path").splitlines()) == {
+        "windrow/packages/web/users.py",
+        "models/daily_pages.py",
+    }
+    assert listed("json") == windrow("ls", "-m", "users", "daily_pages", "--json").out
+
+
+def test_the_tag_of_the_sql_package_means_all_models_of_its_manifest(
+    windrow: Windrow, shop: Path
+) -> None:
+    every = windrow("ls", "--output", "name").out
+    assert windrow("ls", "-s", "tag:snowplow_web_incremental", "--output", "name").out == every
+
+
+def test_what_ls_lists_goes_into_models_to_run(windrow: Windrow, shop: Path) -> None:
+    listed = windrow("ls", "--m", "+snowplow_web.users", "--output", "name").out.strip()
+    again = windrow("ls", "--vars", f"{{'models_to_run': '{listed}'}}", "--select", "users")
+    assert "\n" in listed
+    assert again.exit_code == 0

@@ -73,6 +73,24 @@ def test_a_plan_writes_nothing(shop: Shop) -> None:
     assert sorted(shop.folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("name", ["snowplow_web_base_new_event_limits", "base_new_event_limits"])
+def test_a_run_of_the_limits_says_state_and_window_and_writes_nothing(
+    shop: Shop, name: str
+) -> None:
+    before = sorted(shop.folder.rglob("*"))
+    outcome = shop("run", "--select", name, "--now", "2024-01-03")
+    assert outcome.exit_code == 0
+    assert "First run of the package" in outcome.out
+    assert "Processing data between 2024-01-01 00:00:00 and 2024-01-03 00:00:00" in outcome.out
+    assert sorted(shop.folder.rglob("*")) == before
+
+
+def test_limits_of_a_package_that_is_not_there_are_those_of_no_model(shop: Shop) -> None:
+    outcome = shop("run", "--select", "snowplow_mobile_base_new_event_limits")
+    assert outcome.exit_code == 2
+    assert "`windrow plan` tells" in outcome.err
+
+
 def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcome) -> None:
     assert first_run.exit_code == 0
     (run,) = first_run.document["packages"][0]["runs"]

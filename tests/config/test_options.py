@@ -122,6 +122,7 @@ def test_option_accepts(web: Web, line: str, option: str, value: Any) -> None:
         ('backfill_limit_days: "30"', "backfill_limit_days", '"30"', "a whole number"),
         ("backfill_limit_days: 1.5", "backfill_limit_days", "1.5", "a whole number"),
         ("backfill_limit_days: true", "backfill_limit_days", "true", "a whole number"),
+        ("backfill_limit_days: 0", "backfill_limit_days", "0", "a number of at least 1"),
         ("lookback_window_hours: -1", "lookback_window_hours", "-1", "a number of at least 0"),
         ("max_session_days: 0", "max_session_days", "0", "a number of at least 1"),
         ("heartbeat: 0", "heartbeat", "0", "a number of at least 1"),

@@ -29,6 +29,7 @@ SETTINGS = {
     "start_date": "2022-10-01",
     "backfill_limit_days": 30,
     "compat": True,
+    "enable_funnel": True,
     "enable_mobile_events": True,
     "app_id": ["ecom-accel", "DemoID"],
     **{f"{table}_passthroughs": EVENT_ID for table in TABLES},

@@ -95,7 +95,7 @@ def test_published_sequence(spark: SparkSession, project):
         f"snowplow_media_player_{name}": "2022-01-20 21:33:59.119"
         for name in (
             *("pivot_base", "interactions_this_run", "base_this_run", "base"),
-            *("plays_by_pageview", "media_stats", "retention"),
+            *("plays_by_pageview", "media_stats"),
         )
     }
 

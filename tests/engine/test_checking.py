@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from website import Site, contents, event, rows
 from windrow import ConfigError, RunResult
@@ -137,6 +138,14 @@ def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before
     (repeated,) = [it for it in report.results if it.check == "unique(page_view_id)"]
     assert repeated.sample == ({"page_view_id": "p4", "times": "2"},)
     assert repeated.failures == 1
+
+    # Rows of the run whose key is not known, one of them on no day.
+    new = stored.where("page_view_id = 'p3'").withColumn("page_view_id", F.lit(None).cast("string"))
+    ws.tables.append(ws.table(views), new)
+    ws.tables.append(ws.table(views), new.withColumn("start_tstamp_date", F.lit(None).cast("date")))
+    report = site.project().test("web", select="page_views")
+    (nameless,) = [it for it in report.results if it.check == "not_null(page_view_id)"]
+    assert (nameless.failures, nameless.outcome) == (2, "failed")
 
     file = tmp_path / "models" / "pages.py"
     file.write_text(CHECKED_MODEL.replace('to="sessions"', 'to="sesions"'))

@@ -117,8 +117,13 @@ def test_removed_models_are_planned_as_they_are_run_and_come_to_an_end(
     site.run("2024-01-04 00:00")
     removing = {"web": {"models_to_remove": ["snowplow_web_page_views"]}}
     planned = site.project(removing).plan("web", now=at("2024-01-04 00:00"))
-    results = site.project(removing).run_until_caught_up("web", now=at("2024-01-04 00:00"))
+    told: list[Step] = []
+    results = site.project(removing).run_until_caught_up(
+        "web", now=at("2024-01-04 00:00"), listener=told.append
+    )
     assert len(results) <= 2
+    (line,) = [step.detail for step in told if step.name == "refresh"]
+    assert line == "taken out of the manifest: snowplow_web_page_views"
     assert results[0].plan.limits == planned.limits
     assert planned.limits.state is State.NEW_MODEL
     assert pages(site) == ["p1", "p2", "p3"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -43,13 +45,34 @@ def test_a_warehouse_that_cannot_be_written_to_stops_the_run(site: Site):
     with pytest.raises(TableError, match=f"may not create tables in schema {ws.schemas.manifest}"):
         run(elsewhere, now=at("2024-01-02 00:00"))
 
-    failed = [check for check in checks(site.project) if not check.is_fine]
+    found = {check.name: check for check in checks(site.project)}
+    failed = [check for check in found.values() if not check.is_fine]
     assert [check.name for check in failed] == [
-        f"schema {name}" for name in (ws.schemas.derived, ws.schemas.scratch, ws.schemas.manifest)
+        f"schema {name}" for name in (ws.schemas.derived, ws.schemas.manifest)
     ]
+    assert found[f"schema {ws.schemas.scratch}"].detail.startswith("not needed")
     assert failed[0].detail.startswith(f"Missing: create tables in schema {ws.schemas.derived} (")
     assert "Not tried without it: write, alter, read, drop." in failed[0].detail
     assert sorted(site.folder.rglob("*")) == before
+
+
+def test_what_a_run_writes_to_is_what_the_doctor_tries(site: Site):
+    def tried(vars: Mapping[str, Any] | None = None) -> set[str]:
+        found = checks(lambda: site.project(vars))
+        return {it.name.removeprefix("schema ") for it in found if "written to by web" in it.detail}
+
+    def written() -> set[str]:
+        return {folder.name for folder in (site.folder / "warehouse").iterdir()}
+
+    assert tried() == {"derived", "snowplow_manifest"}
+    site.run("2024-01-02 00:00")
+    assert written() == tried()
+
+    keeping = {"web": {"keep_this_run": True}}
+    assert tried(keeping) == {"derived", "scratch", "snowplow_manifest"}
+    site.arrive(event("e2", "s2", "2024-01-02 10:00", page="p2"))
+    site.run("2024-01-03 00:00", keeping)
+    assert written() == tried(keeping)
 
 
 def test_each_privilege_is_tried_by_itself(site: Site):

@@ -399,3 +399,31 @@ def test_a_model_with_another_key_and_types_needs_a_full_refresh(
     ]
     assert site.project().plan_rerun("web", first=at("2024-01-01")).steps
     assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",)]
+
+
+def test_positions_moved_by_hand_are_seen_and_run_from(spark: SparkSession, tmp_path: Path):
+    site = Site(spark, tmp_path, **ONLY_PAGE_VIEWS)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "pages.py").write_text(VISITED_PAGES)
+    for day in (1, 2, 3):
+        site.arrive(event(f"e{day}", f"s{day}", f"2024-01-0{day} 10:00", page=f"p{day}"))
+    days_of(site, 4)
+    status = site.project().status("web", now=at("2024-01-04 00:00"))
+    assert (status.edited, status.left_behind) == ((), ())
+
+    ws = site.workspace
+    moved_to = at("2024-01-01 10:00")
+    names = ws.model("page_views").tracked_names
+    tables, manifest = ws.tables, ws.manifest
+    tables.update(manifest, {"last_success": f"TIMESTAMP '{moved_to:%F %T}Z'"}, f"model IN {names}")
+    status = site.project().status("web", now=at("2024-01-04 00:00"))
+    assert {(it.name, it.then, it.now) for it in status.edited} == {
+        (name, at("2024-01-03 10:00"), moved_to) for name in names
+    }
+    assert sorted(status.left_behind) == ["long_views", "visited_pages"]
+
+    # It stays possible: the next run begins there, and what it leaves is windrow's own again.
+    site.run("2024-01-04 00:00")
+    status = site.project().status("web", now=at("2024-01-04 00:00"))
+    assert status.edited == ()
+    assert set(positions(site).values()) == {"2024-01-03 10:00:00"}

@@ -172,6 +172,7 @@ def test_a_status_document_has_exactly_its_documented_keys() -> None:
     assert status.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
         *("nothing_because", "catch_up", "problem", "manifest", "out_of_sync", "quarantined"),
+        *("edited", "left_behind"),
         *("lease", "is_running", "last_runs"),
     }
     assert status["lease"].keys() == {

@@ -26,6 +26,7 @@ from report.values import (
 from windrow.engine.checking import CheckReport
 from windrow.engine.plan import ReadEstimate
 from windrow.operations.doctor import Check
+from windrow.operations.edited_positions import EditedPosition
 from windrow.report import words
 from windrow.report.checks import reports_text
 from windrow.report.operations import (
@@ -180,6 +181,21 @@ def test_a_status_tells_next_window_manifest_quarantine_and_last_runs() -> None:
         "20240306T000000-ab12cd34 succeeded first run "
         "2024-03-04 00:00 to 2024-03-06 00:00 2,010 1,280 1 min 5 s"
     )
+
+
+def test_a_status_tells_of_positions_that_were_moved_by_hand() -> None:
+    edited = tuple(EditedPosition(name, at(6), at(2)) for name in ("page_views", "pv_scroll_depth"))
+    status = replace(a_status(), edited=edited, left_behind=("daily_pages",))
+    lines = shown(statuses_text([status]))
+    moved = "from 2024-03-06 00:00:00 to 2024-03-02 00:00:00."
+    assert f"  Moved outside windrow: page_views, pv_scroll_depth {moved}" in lines
+    assert "  Made from these, and not moved along: daily_pages." in lines
+    assert any(line.startswith("  `windrow rerun --from 2024-03-02` ") for line in lines)
+
+
+def test_a_manifest_of_one_row_names_it() -> None:
+    status = replace(a_status(), positions={"page_days": at(6)})
+    assert "  Manifest: page_days at 2024-03-06 00:00:00." in shown(statuses_text([status]))
 
 
 def test_a_status_lists_models_that_are_out_of_sync() -> None:

@@ -191,3 +191,12 @@ def test_exactly_one_state_and_it_follows_the_rule(positions, now):
         else State.STANDARD
     )
     assert limits.state is expected
+
+
+def test_the_first_run_of_a_selection_is_not_called_that_of_the_package():
+    of_package = limits_of({}, TWELVE, "2024-03-10")
+    assert of_package.sentences[0] == "First run of the package"
+    of_selection = limits_of(everyone(LIVE), ["m12"], "2024-03-10")
+    assert of_selection.sentences[0] == "New model introduced: first run of this selection"
+    assert of_selection.state is State.FIRST_RUN
+    assert (of_selection.lower, of_selection.upper) == (of_package.lower, of_package.upper)

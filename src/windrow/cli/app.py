@@ -18,6 +18,7 @@ from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.runs import plan, run
+from windrow.cli.selections import spread
 from windrow.report.documents import error_document
 
 COMMANDS: dict[str, Callable[..., int]] = {
@@ -40,7 +41,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
 
 def main(arguments: Sequence[str] | None = None, *, spark: SparkSession | None = None) -> int:
     """Carry out one command and give its exit code. A session handed in is used, not started."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = spread(sys.argv[1:] if arguments is None else arguments)
     _survive_any_encoding()
     try:
         command = typer.main.get_command(build_app(spark))

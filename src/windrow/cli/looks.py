@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
 from windrow.cli.call import ProjectCall
 from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.values import parse_now
@@ -10,7 +17,21 @@ from windrow.models.selection import select as selected
 from windrow.operations import doctor as examination
 from windrow.report.checks import reports_document, reports_text
 from windrow.report.documents import checks_document, models_document, statuses_document
-from windrow.report.text import check_text, models_text, statuses_text
+from windrow.report.text import check_text, lines, models_text, statuses_text
+
+
+class Listing(StrEnum):
+    """How models are listed."""
+
+    table = "table"
+    name = "name"
+    path = "path"
+    json = "json"
+
+
+Output = Annotated[
+    Listing, typer.Option(help="A table; or, as dbt has them, names or paths; or JSON.")
+]
 
 
 def check(
@@ -37,7 +58,11 @@ def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
 
 
 def ls(
-    call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
+    call: ProjectCall,
+    package: Package = None,
+    select: Select = None,
+    exclude: Exclude = None,
+    output: Output = Listing.table,
 ) -> int:
     """List the models in the order in which they run. Starts no Spark."""
     project = call.project()
@@ -45,7 +70,16 @@ def ls(
         it.package: selected(project.models(it.package), it.select, it.exclude)
         for it in call.choices(project, package, select, exclude)
     }
-    call.report(models_document(models), models_text(models))
+    listed = [member for members in models.values() for member in members]
+    match output:
+        case Listing.name:
+            text: RenderableType = lines(member.full_name for member in listed)
+        case Listing.path:
+            text = lines(member.file for member in listed)
+        case _:
+            text = models_text(models)
+    is_json = call.json or output is Listing.json
+    replace(call, json=is_json).report(models_document(models), text)
     return 0
 
 

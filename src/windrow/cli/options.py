@@ -11,7 +11,13 @@ Package = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option(help="Models to take: page_views, +users, sessions+, tag:x, path:models/x.py."),
+    typer.Option(
+        "--select",
+        "-s",
+        "--models",
+        "-m",
+        help="Models to take: page_views, +users, sessions+, tag:x, path:models/x.py.",
+    ),
 ]
 Exclude = Annotated[list[str] | None, typer.Option(help="Models to leave out, written alike.")]
 Now = Annotated[

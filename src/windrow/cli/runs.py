@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -11,10 +12,12 @@ from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.rounds import run_every
 from windrow.cli.timetable import Timetable
-from windrow.cli.values import parse_interval, parse_now
+from windrow.cli.values import joined, parse_interval, parse_now
 from windrow.engine.plan import Plan
 from windrow.errors import UsageError, WindrowError
+from windrow.models.base_names import without_limits
 from windrow.operations.several_packages import PackageRuns
+from windrow.project import Choice, Project
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.text import plans_text, runs_text, title
 
@@ -55,6 +58,9 @@ def run(
     every: Every = None,
 ) -> int:
     """Take in new events and bring the tables up to date."""
+    select, packages = _without_limits(call, package, select)
+    if packages and not select:
+        return _say_limits(call, packages, parse_now(now))
 
     def once() -> dict[str, PackageRuns]:
         clock = parse_now(now)
@@ -100,6 +106,24 @@ def _refuse_to_repeat(options: Mapping[str, bool]) -> None:
             )
 
 
+def _without_limits(
+    call: ProjectCall, package: str | None, select: list[str] | None
+) -> tuple[list[str] | None, tuple[str, ...]]:
+    """The selection without `base_new_event_limits`, and the packages whose limits that means."""
+    if not select:
+        return select, ()
+    rest, packages = without_limits(joined(select), call.packages(call.project(), package))
+    return None if rest is None else [rest], packages
+
+
+def _say_limits(call: ProjectCall, packages: Sequence[str], clock: datetime) -> int:
+    """Say state and window of these packages, as a plan does; writes nothing."""
+    project = call.project()
+    choices = project.choices(packages)
+    call.start_spark(project)
+    return _say_plans(call, project, choices, clock)
+
+
 def plan(
     call: ProjectCall,
     package: Package = None,
@@ -109,7 +133,16 @@ def plan(
 ) -> int:
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
     clock = parse_now(now)
+    select, packages = _without_limits(call, package, select)
+    if packages and not select:
+        return _say_limits(call, packages, clock)
     project, choices = call.chosen(package, select, exclude)
+    return _say_plans(call, project, choices, clock)
+
+
+def _say_plans(
+    call: ProjectCall, project: Project, choices: Sequence[Choice], clock: datetime
+) -> int:
     plans: list[Plan] = []
     errors: dict[str, WindrowError] = {}
     for it in choices:

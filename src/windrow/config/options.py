@@ -87,6 +87,13 @@ class ModelSettings(Frozen):
         """The same settings with relative paths seen from the project's folder."""
         return self
 
+    def is_wanted(self, asked: bool | None) -> bool:
+        """Whether to make a table that the SQL package does not have; `asked`: its option.
+
+        With `compat` the manifest holds the reference's rows, unless someone asks for more.
+        """
+        return not self.compat if asked is None else asked
+
     def fingerprint(self) -> str:
         """A digest of the options that decide what the tables hold."""
         options = self.model_dump(mode="json", exclude=set(NOT_IN_FINGERPRINT))
@@ -110,7 +117,7 @@ class PackageSettings(ModelSettings):
     start_date: IsoDate = Field(
         default=date(2020, 1, 1), description="First day of events to process, in UTC."
     )
-    backfill_limit_days: Count = Field(
+    backfill_limit_days: Positive = Field(
         default=30, description="Most days of new events that one run takes in."
     )
     lookback_window_hours: Count = Field(

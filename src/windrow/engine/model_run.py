@@ -19,6 +19,7 @@ from windrow.engine.inputs import Inputs
 from windrow.engine.intake import Intake
 from windrow.engine.recompute import Change, Recompute
 from windrow.engine.replaced_rows import ReplacedRows
+from windrow.engine.scratch import write_scratch
 from windrow.engine.upsert import Amended, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
@@ -94,7 +95,7 @@ class ModelRun:
         rows = self._make(member) if is_idle else self.rows_of(member)
         found = Written(0, ()) if is_idle else self._extents[member.name]
         if self.ws.settings.keep_this_run:
-            write_scratch(self.ws, member.full_name, rows)
+            write_scratch(self.ws, self.ws.this_run_table(member.full_name), rows)
         if member.kind == "this_run":
             return found.rows
         if member.path and member.kind == "incremental" and found.rows:
@@ -261,16 +262,6 @@ def _columns(member: Model, rows: DataFrame, ws: Workspace) -> Columns:
     }
     declared = member.columns_for(ws.settings_of(member)) or {}
     return found | {name: kind for name, kind in declared.items() if kind != UNDECLARED}
-
-
-def write_scratch(ws: Workspace, name: str, rows: DataFrame) -> None:
-    """Write this run's rows beside the derived tables, for debugging and for outside SQL."""
-    table = ws.this_run_table(name)
-    columns = dict(rows.dtypes)
-    if ws.tables.exists(table) and ws.tables.columns(table) != columns:
-        ws.tables.drop(table)
-    ws.tables.create(table, columns)
-    ws.tables.overwrite(table, rows)
 
 
 def _check_keys(member: Model, rows: DataFrame) -> None:

@@ -21,6 +21,7 @@ from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
 from windrow.engine.workspace import Workspace
 from windrow.errors import ConfigError
+from windrow.models.base_names import without_base
 from windrow.models.foundation import SESSION_ID
 from windrow.models.model import Model
 from windrow.models.selection import downstream
@@ -69,8 +70,19 @@ class Plan:
 
 def chosen_models(ws: Workspace, options: RunOptions) -> list[Model]:
     """The models to run: those selected, or else those of the option `models_to_run`, or all."""
-    chosen = options.select or ws.settings.models_to_run or None
-    return selected(ws.meant_models, chosen, options.exclude)
+    return selected(ws.meant_models, options.select or _models_to_run(ws), options.exclude)
+
+
+def _models_to_run(ws: Workspace) -> str | None:
+    """The option, without the tables of the base that a listing of the SQL packages has too."""
+    listed = ws.settings.models_to_run.strip()
+    found = without_base(listed)
+    if listed and not found:
+        raise ConfigError(
+            f"packages.{ws.package.name}.models_to_run: '{listed}' names tables of the base alone, "
+            "and no model. Add models that `windrow ls` lists, or leave the option out."
+        )
+    return found or None
 
 
 def next_plan(
@@ -89,7 +101,9 @@ def next_plan(
     # What lags comes to where the others will stand after this very run.
     expected = positions if plan.nothing_because else _expected(plan, positions)
     catch_up = _plan(ws, source, models, expected, now, fresh.is_whole, only=lagging)
-    return replace(plan, catch_up=replace(catch_up, manifest=positions))
+    # Of the two, the first one that writes takes models out of the manifest, and says so.
+    due = fresh if plan.nothing_because else NOTHING_FRESH
+    return replace(plan, catch_up=replace(catch_up, manifest=positions, fresh=due))
 
 
 def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fresh: bool) -> Plan:

@@ -91,29 +91,43 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
+def written_schemas(ws: Workspace) -> list[str]:
+    """The schemas that runs of a package write to."""
+    scratch = [ws.schemas.scratch] if ws.settings.keep_this_run else []
+    return list(dict.fromkeys([ws.schemas.manifest, ws.schemas.derived, *scratch]))
+
+
+def is_needed(ws: Workspace, attempt: Attempt) -> bool:
+    """Whether runs do that there: they drop tables in scratch alone, and alter those elsewhere."""
+    match attempt.verb:
+        case "drop":
+            return attempt.schema == ws.schemas.scratch
+        case "alter":
+            return attempt.schema in (ws.schemas.manifest, ws.schemas.derived)
+    return True
+
+
 def refuse_unwritable(ws: Workspace, models: Sequence[Model]) -> None:
     """Stop, before anything is written, where a run cannot write what it will have to."""
-    schemas = [ws.schemas.manifest, ws.schemas.derived]
-    if ws.settings.keep_this_run:
-        schemas.append(ws.schemas.scratch)
     tables = [ws.table(member) for member in models]
-    for schema in dict.fromkeys(schemas):
+    for schema in written_schemas(ws):
         folder = ws.tables.folder(schema)
         if folder is not None:
             _refuse_unwritable_tables(folder, [t for t in tables if t.schema == schema])
         is_doubtful = _is_new(ws) if folder is None else not _is_writable(_nearest(folder))
         if is_doubtful:
-            _refuse_missing(attempts(ws, schema))
+            _refuse_missing(ws, attempts(ws, schema))
 
 
 def _is_new(ws: Workspace) -> bool:
     return not any(ws.tables.exists(table) for table in (ws.runs.table, ws.leases.table))
 
 
-def _refuse_missing(tried: Iterator[Attempt]) -> None:
+def _refuse_missing(ws: Workspace, tried: Iterator[Attempt]) -> None:
     # All of them first: the table that they are tried on goes when the last one is.
     for attempt in list(tried):
-        if attempt.problem and attempt.verb != "drop":
+        # A run comes to need a drop only when columns of a kept table change.
+        if attempt.problem and attempt.verb != "drop" and is_needed(ws, attempt):
             raise TableError(_missing(attempt.privilege, attempt.problem))
 
 

@@ -21,7 +21,7 @@ from windrow.engine.events import checked_source
 from windrow.engine.holding import Seen, held, settle
 from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
-from windrow.engine.model_run import ModelRun, event_columns, write_scratch
+from windrow.engine.model_run import ModelRun, event_columns
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import (
     MICROSECOND,
@@ -35,6 +35,7 @@ from windrow.engine.privileges import refuse_unwritable
 from windrow.engine.refresh import begin_anew, check_refresh
 from windrow.engine.result import RunResult
 from windrow.engine.schedule import run_models
+from windrow.engine.scratch import write_base
 from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.models.checks import CheckResult, has_failed
@@ -231,10 +232,7 @@ def _take_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> I
         listener(Step("events", "info", detail=nothing))
 
     if ws.settings.keep_this_run:
-        sessions = ws.foundation.as_recorded(intake.sessions)
-        frames = {"base_sessions": sessions} if ws.foundation.has_sessions else {}
-        for name, frame in {**frames, "base_events": intake.events}.items():
-            write_scratch(ws, ws.package.prefix + name, frame)
+        write_base(ws, plan.limits, intake)
     return intake
 
 

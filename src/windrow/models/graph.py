@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.model import ENGINE_INPUTS, Model, Reads, Storage, Stored
+from windrow.models.selection import downstream
 
 _TABLES_OF_THE_RUN = ("events", "users_touched")
 """What a query may read beside tables of models."""
@@ -84,6 +85,30 @@ def with_own_sessions(models: Sequence[Model], ours: str | None, table: str | No
         replace(member, reads=after_theirs(member.reads)) if member.prefix else member
         for member in models
     ]
+
+
+def refuse_switched_off(
+    models: Sequence[Model], disabled: Sequence[Model], instead: Mapping[str, str]
+) -> None:
+    """Stop at a model that is made from the table of one that the project switches off.
+
+    `instead`: model -> the option that names a table to take in its place.
+    """
+    off = {alias: member for member in disabled for alias in _aliases(member)}
+    names = {member.full_name for member in disabled}
+    stored = {it for member in models if member.full_name not in names for it in _aliases(member)}
+    for member in models:
+        for wanted in sorted(member.stored_parents & set(off) - stored):
+            missing = off[wanted]
+            option = f"packages.{missing.package}.disabled_models"
+            readers = [it.name for it in downstream(models, [member]) if it.prefix]
+            raise ConfigError(
+                f"{option} switches off '{missing.name}', and '{member.name}' is made from its "
+                f"table. Take '{missing.name}' out of that option"
+                + (f", or add {' and '.join(readers)} to it" if readers else "")
+                + (f", or set {instead[missing.name]}" if missing.name in instead else "")
+                + "."
+            )
 
 
 def _resolve_inputs(member: Model, by_name: Mapping[str, Model]) -> Model:

@@ -233,6 +233,11 @@ class Model:
         return self.prefix + self.name
 
     @property
+    def file(self) -> str:
+        """Where the model is declared: in the project, or else in windrow."""
+        return self.path or self.function.__module__.replace(".", "/") + ".py"
+
+    @property
     def grain(self) -> str:
         """What a row stands for: the "One row per …" with which the description begins."""
         found = re.match(r"One row per ([^:;.]+)", self.description)

@@ -51,6 +51,23 @@ class Package:
         """The package whose manifests record this one's progress."""
         return self.stands_on or self.name
 
+    @property
+    def options_instead(self) -> dict[str, str]:
+        """Model -> the option by which a table of the project's own takes its place."""
+        if self.sessions is None or "sessions_table" not in self.settings.model_fields:
+            return {}
+        return {self.sessions: f"packages.{self.name}.sessions_table"}
+
+    def tagged(self, models: Sequence[Model]) -> list[Model]:
+        """The models, those of its manifest with the tag that the SQL packages give them."""
+        tag = f"snowplow_{self.foundation_name}_incremental"
+        return [
+            replace(member, tags=tuple(dict.fromkeys((*member.tags, tag))))
+            if member.tracked_names
+            else member
+            for member in models
+        ]
+
     def enabled_models(self, settings: ModelSettings) -> list[Model]:
         """The package's own models under these settings, each knowing its package."""
         disabled = {member.name for member in self.disabled_models(settings)}

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from windrow.errors import UsageError, did_you_mean
+from windrow.models.base_names import why_no_model
 from windrow.models.model import Model
 
 _TERM = re.compile(r"^(?P<up>\d*\+)?(?P<what>[^+]+)(?P<down>\+\d*)?$")
@@ -87,7 +88,11 @@ def _names_of(models: Sequence[Model], what: str) -> set[str]:
         }.get(method, {member.name for member in models})
         raise UsageError(
             f"No model matches '{what}'."
-            + (did_you_mean(value, known) or f" Known: {', '.join(sorted(known)) or 'none'}.")
+            + (
+                why_no_model(value)
+                or did_you_mean(value, known)
+                or f" Known: {', '.join(sorted(known)) or 'none'}."
+            )
         )
     return found
 
@@ -96,10 +101,8 @@ def _matches(member: Model, method: str, value: str) -> bool:
     if method == "tag":
         return value in member.tags
     if method == "package":
-        return value in (member.package, member.prefix.rstrip("_"))
-    is_path = bool(member.path) and (
-        member.path == value or member.path.startswith(value.rstrip("/") + "/")
-    )
+        return value in _groups(member)
+    is_path = member.file == value or member.file.startswith(value.rstrip("/") + "/")
     if method == "path":
         return is_path
     return is_path or any(fnmatch.fnmatchcase(name, value) for name in _names(member))
@@ -109,8 +112,15 @@ def _names(member: Model) -> set[str]:
     """Every way to write one model: its name, its table's, its helpers', dbt's path."""
     short = {member.name, *member.steps}
     full = short | {member.prefix + name for name in short}
-    groups = {group for group in (member.package, member.prefix.rstrip("_")) if group}
+    groups = _groups(member)
     return full | groups | {f"{group}.{name}" for group in groups for name in full}
+
+
+def _groups(member: Model) -> set[str]:
+    """The package under our name and, of its own models, under the SQL package's."""
+    if not member.package:
+        return set()
+    return {member.package} | (set() if member.path else {f"snowplow_{member.package}"})
 
 
 def _parents(models: Sequence[Model]) -> dict[str, set[str]]:

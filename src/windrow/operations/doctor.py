@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from windrow.config import Config, Target
 from windrow.engine.events import readable_source
-from windrow.engine.privileges import TRIED, attempts
+from windrow.engine.privileges import TRIED, attempts, is_needed, written_schemas
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
 from windrow.models.model import Model
@@ -66,16 +66,20 @@ def checks(load: Callable[[], Patient]) -> Iterator[Check]:
 
 
 def _tables_and_events(project: Patient, packages: list[str]) -> Iterator[Check]:
-    schemas = project.config.schemas
-    for position, package in enumerate(packages):
+    found: dict[str, Workspace] = {}
+    for package in packages:
         try:
-            ws = project.workspace(package)
+            found[package] = project.workspace(package)
         except WindrowError as error:
             yield Check(f"package {package}", False, str(error), exit_code=2)
-            continue
-        if position == 0:
-            for schema in dict.fromkeys((schemas.derived, schemas.scratch, schemas.manifest)):
-                yield _schema(ws, schema)
+    schemas = project.config.schemas
+    for schema in dict.fromkeys((schemas.derived, schemas.scratch, schemas.manifest)):
+        writers = [package for package, ws in found.items() if schema in written_schemas(ws)]
+        if writers:
+            yield _schema(found[writers[0]], schema, writers)
+        elif found:
+            yield Check(f"schema {schema}", True, "not needed: no package has keep_this_run")
+    for package, ws in found.items():
         yield _looked(f"events of {package}", partial(_events, ws))
 
 
@@ -114,20 +118,22 @@ def _spark(project: Patient) -> str:
     return f"{project.spark.version} on {where}, {project.target.format} tables"
 
 
-def _schema(ws: Workspace, schema: str) -> Check:
+def _schema(ws: Workspace, schema: str, writers: list[str]) -> Check:
     """Whether each privilege on the schema is there; those that are missing, in words."""
+    used_by = f"written to by {', '.join(writers)}"
     tried = list(attempts(ws, schema))
-    # Runs drop tables in scratch alone.
-    needed = [it for it in tried if it.verb != "drop" or schema == ws.schemas.scratch]
+    needed = [it for it in tried if is_needed(ws, it)]
     missing = [f"{it.privilege} ({it.problem})" for it in needed if it.problem]
     if not missing:
-        done = "a table was created, written, altered, read and "
-        done += f"not dropped ({tried[-1].problem})" if tried[-1].problem else "dropped"
-        return Check(f"schema {schema}", True, done)
+        done = "a table was created, written, altered, read and dropped"
+        beside = [f"{it.verb} ({it.problem})" for it in tried if it.problem]
+        if beside:
+            done = f"all that runs do there is allowed; not allowed: {'; '.join(beside)}"
+        return Check(f"schema {schema}", True, f"{done}; {used_by}")
     text = f"Missing: {'; '.join(missing)}."
     if len(tried) < len(TRIED):
         text += f" Not tried without it: {', '.join(TRIED[len(tried) :])}."
-    text += " docs/privileges.md says what grants each of them."
+    text += f" The schema is {used_by}; docs/privileges.md says what grants each of them."
     return Check(f"schema {schema}", False, text, exit_code=1)
 
 

@@ -11,6 +11,7 @@ from windrow.engine.options import RunOptions
 from windrow.engine.plan import Plan, next_plan
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
+from windrow.operations.edited_positions import EditedPosition, edited_positions, left_behind
 from windrow.state.leases import Lease
 from windrow.state.runs import RunRecord
 
@@ -31,6 +32,10 @@ class PackageStatus:
     lease: Lease | None
     is_running: bool
     last_runs: tuple[RunRecord, ...]
+    edited: tuple[EditedPosition, ...] = ()
+    """Rows of the manifest that are not as windrow left them."""
+    left_behind: tuple[str, ...] = ()
+    """Models made from those of such rows, that were not moved along."""
 
     @property
     def out_of_sync(self) -> list[str]:
@@ -52,6 +57,7 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         problem = str(error)
     in_quarantine = ws.quarantined_sessions()
     lease = seen.unfinished
+    edited = edited_positions(ws, seen)
     return PackageStatus(
         package=ws.name,
         target=ws.target,
@@ -62,4 +68,6 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         lease=lease,
         is_running=lease is not None and ws.leases.is_held(lease),
         last_runs=tuple(ws.runs.last(ws.lease_name, LAST_RUNS)),
+        edited=edited,
+        left_behind=left_behind(ws.models, edited),
     )

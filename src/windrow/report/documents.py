@@ -210,6 +210,11 @@ def _status(status: PackageStatus) -> Document:
         "problem": status.problem,
         "manifest": {model: moment(at) for model, at in sorted(status.positions.items())},
         "out_of_sync": status.out_of_sync,
+        "edited": [
+            {"model": it.name, "left_at": moment(it.then), "found_at": moment(it.now)}
+            for it in status.edited
+        ],
+        "left_behind": list(status.left_behind),
         "quarantined": status.quarantined,
         "lease": _lease(status.lease) if status.lease else None,
         "is_running": status.is_running,

@@ -242,8 +242,27 @@ def _status_sentences(status: PackageStatus) -> Iterator[str]:
     yield from _positions(status.positions)
     if status.positions and status.out_of_sync:
         yield f"Out of sync: {', '.join(status.out_of_sync)}."
+    yield from _edited(status)
     if status.quarantined:
         yield f"Quarantine: {words.count(status.quarantined, 'session')}."
+
+
+def _edited(status: PackageStatus) -> Iterator[str]:
+    """What someone did to the manifest, and the way to do what they mean."""
+    by_change: dict[str, list[str]] = {}
+    for it in status.edited:
+        then, now = (words.instant(at) if at else "no row" for at in (it.then, it.now))
+        by_change.setdefault(f"from {then} to {now}", []).append(it.name)
+    for change, names in by_change.items():
+        yield f"Moved outside windrow: {', '.join(names)} {change}."
+    if status.left_behind:
+        yield f"Made from these, and not moved along: {', '.join(status.left_behind)}."
+    if status.edited:
+        first = min(at for it in status.edited for at in (it.then, it.now) if at)
+        yield (
+            f"`windrow rerun --from {first:%Y-%m-%d}` processes days again without such edits, "
+            "with all models that read what it makes."
+        )
 
 
 def _running(lease: Lease, is_running: bool) -> str:
@@ -262,7 +281,9 @@ def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
         by_time.setdefault(at, []).append(model)
     if len(by_time) == 1:
         (at,) = by_time
-        yield f"Manifest: all {len(positions)} models at {words.instant(at)}."
+        (first, *others) = positions
+        what = f"all {len(positions)} models" if others else first
+        yield f"Manifest: {what} at {words.instant(at)}."
         return
     for at, models in sorted(by_time.items(), reverse=True):
         yield f"Manifest: {words.instant(at)} {', '.join(models)}."
@@ -313,6 +334,11 @@ def models_text(models: Mapping[str, Sequence[Model]]) -> RenderableType:
                 ", ".join(member.tags),
             )
     return table
+
+
+def lines(words: Iterable[str]) -> RenderableType:
+    """One word on each line, however long, for a shell to read."""
+    return Text("\n".join(words), no_wrap=True, overflow="ignore")
 
 
 def check_text(check: Check) -> Text:

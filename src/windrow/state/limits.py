@@ -41,6 +41,7 @@ _SENTENCES = {
     State.STANDARD: "Standard incremental run",
     State.RERUN: "Processing a past window again",
 }
+_FIRST_OF_SELECTION = "New model introduced: first run of this selection"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Limits:
     """Where the models that lag most stand; None when they have consumed nothing yet."""
     ceiling: datetime
     """The furthest this state may ever read: the clock, or where the leading models stand."""
+    is_beside_others: bool = False
+    """True of a first run: it is that of a selection, and other models have a past."""
 
     @property
     def is_inverted(self) -> bool:
@@ -69,7 +72,7 @@ class Limits:
     def sentences(self) -> tuple[str, str]:
         """The state and the window in words."""
         return (
-            self.state.sentence,
+            _FIRST_OF_SELECTION if self.is_beside_others else self.state.sentence,
             f"Processing data between {_seconds(self.lower)} and {_seconds(self.upper)}",
         )
 
@@ -100,7 +103,8 @@ def run_limits(
     consumed = [positions[model] for model in set(tracked) if model in positions]
 
     if not consumed:
-        return Limits(State.FIRST_RUN, start, min(start + backfill, now), None, now)
+        upper = min(start + backfill, now)
+        return Limits(State.FIRST_RUN, start, upper, None, now, is_beside_others=bool(positions))
 
     behind, ahead = min(consumed), max(consumed)
     lower = behind - lookback

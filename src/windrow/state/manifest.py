@@ -26,6 +26,12 @@ def positions(tables: Tables, manifest: TableName) -> dict[str, datetime]:
     return {} if rows is None else positions_in(collect_together({"rows": rows})["rows"])
 
 
+def positions_at(tables: Tables, manifest: TableName, version: str) -> dict[str, datetime]:
+    """The positions that a version of the table had."""
+    rows = tables.read(manifest, version=version).select(*MANIFEST)
+    return positions_in(collect_together({"rows": rows})["rows"])
+
+
 def rows_of(tables: Tables, manifest: TableName) -> DataFrame | None:
     """The manifest's rows; None before the first run."""
     if not tables.exists(manifest):

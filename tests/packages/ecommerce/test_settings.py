@@ -29,8 +29,8 @@ DEFAULTS = {
     },
     "keep_sessions_without_actions": True,
     "count_distinct_products_viewed": False,
-    "enable_funnel": True,
-    "enable_carts": True,
+    "enable_funnel": None,
+    "enable_carts": None,
     "cart_abandoned_after_hours": 24,
 }
 

@@ -232,3 +232,15 @@ def test_passthroughs_are_evaluated_on_the_event(spark: SparkSession):
     assert checkout_interactions(frame, settings).columns[-1] == "page_url"
     known: DataFrame = frame_of(spark, [], TRANSACTION)
     assert transaction_interactions(frame, known, settings).columns[-2:] == ["cart_id", "long"]
+
+
+def test_tables_that_the_reference_does_not_have_are_made_in_compat_only_if_asked_for():
+    def tables(**options: Any) -> set[str]:
+        return {it.name for it in ECOMMERCE.enabled_models(EcommerceSettings(**options))}
+
+    ours = {"funnel_sessions", "funnel_days", "carts"}
+    assert ours <= tables()
+    assert not ours & tables(compat=True)
+    assert ours <= tables(compat=True, enable_funnel=True, enable_carts=True)
+    in_compat = ECOMMERCE.enabled_models(EcommerceSettings(compat=True))
+    assert sum(len(member.tracked_names) for member in in_compat) == 10

@@ -151,7 +151,7 @@ def test_a_window_without_e_commerce_events_moves_the_manifest(spark: SparkSessi
     assert result.counts["events"] == 0
     assert any("hold no event" in step.detail for step in told)
     # The reference stays where it is.
-    stuck = Shop(spark, tmp_path / "stuck", compat=True, enable_funnel=False, enable_carts=False)
+    stuck = Shop(spark, tmp_path / "stuck", compat=True)
     stuck.arrive(event("1", "s1", "2024-01-02 10:00"))
     stuck.run("2024-01-03 00:00")
     assert stuck.rows("manifest", "model") == []

@@ -93,7 +93,16 @@ def test_boundaries_are_a_table_even_without_events(spark: SparkSession):
 def test_every_check_names_columns_of_its_table(compat: bool):
     chosen = settings(compat=compat, enable_session_and_user_stats=True)
     members = MEDIA_PLAYER.enabled_models(chosen)
-    assert len(members) == (8 if compat else 9)
+    assert len(members) == (7 if compat else 9)
     for member in members:
         named = {name for check in member.all_checks for name in check.reads}
         assert named <= set(member.columns_for(chosen) or ()), member.name
+
+
+def test_retention_is_made_in_compat_only_if_asked_for():
+    def names(**options: bool) -> set[str]:
+        return {member.name for member in MEDIA_PLAYER.enabled_models(settings(**options))}
+
+    assert "retention" in names()
+    assert "retention" not in names(compat=True)
+    assert "retention" in names(compat=True, enable_retention=True)

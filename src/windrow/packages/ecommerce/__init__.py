@@ -43,10 +43,10 @@ def _models(settings: EcommerceSettings) -> Sequence[Model]:
         found += [transaction_interactions, sessions]
     else:
         found += [sessions_without_transactions]
-    if settings.enable_funnel:
+    if settings.is_wanted(settings.enable_funnel):
         by_session = funnel_sessions if has_transactions else funnel_sessions_without_transactions
         found += [by_session, funnel_days]
-    if settings.enable_carts and has_carts:
+    if settings.is_wanted(settings.enable_carts) and has_carts:
         found += [carts]
     for member in found:
         # A passed-through column that takes a name of ours is told before anything runs.

@@ -89,11 +89,13 @@ class EcommerceSettings(PackageSettings):
     count_distinct_products_viewed: bool = Field(
         default=False, description="Add the number of different products viewed to sessions."
     )
-    enable_funnel: bool = Field(
-        default=True, description="Build the funnel tables, by session and by day."
+    enable_funnel: bool | None = Field(
+        default=None,
+        description="Build the funnel tables, by session and by day; if not said, unless `compat`.",
     )
-    enable_carts: bool = Field(
-        default=True, description="Build the table of carts: open, bought, emptied or abandoned."
+    enable_carts: bool | None = Field(
+        default=None,
+        description="Build the table of carts, bought or abandoned; if not said, unless `compat`.",
     )
     cart_abandoned_after_hours: Positive = Field(
         default=24, description="Hours without a touch after which a cart counts as abandoned."

@@ -42,7 +42,7 @@ def _models(settings: MediaPlayerSettings) -> Sequence[Model]:
     return [
         *(pivot_base, interactions_this_run),
         *(_PLAYS_OF_REFERENCE if settings.compat else _PLAYS),
-        retention,
+        *((retention,) if settings.is_wanted(settings.enable_retention) else ()),
         *((session_stats, user_stats) if settings.enable_session_and_user_stats else ()),
     ]
 

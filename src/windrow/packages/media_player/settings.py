@@ -56,6 +56,9 @@ class MediaPlayerSettings(ModelSettings):
     enable_session_and_user_stats: bool = Field(
         default=False, description="Build the statistics per session and per user."
     )
+    enable_retention: bool | None = Field(
+        default=None, description="Build the retention curves; if not said, unless `compat`."
+    )
     surrogate_key_treat_nulls_as_empty_strings: bool = Field(
         default=True, description="In keys made of several columns, take null for empty text."
     )

@@ -42,5 +42,4 @@ def event_table(table: NormalizedTable) -> Model:
             event_names=table.event_names,
         ),
         storage=Storage(keeps="earliest"),
-        tags=("snowplow_normalize_incremental",),
     )(rows)

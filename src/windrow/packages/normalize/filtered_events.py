@@ -60,5 +60,4 @@ def filtered_events(name: str, tables: Sequence[NormalizedTable]) -> Model:
             gathers=tuple(table.name for table in tables),
         ),
         storage=Storage(keeps="earliest"),
-        tags=("snowplow_normalize_incremental",),
     )(rows)

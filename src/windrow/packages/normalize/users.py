@@ -56,5 +56,4 @@ def users(table: UsersTable) -> Model:
             )
         ),
         storage=Storage(keeps="latest"),
-        tags=("snowplow_normalize_incremental",),
     )(rows)
