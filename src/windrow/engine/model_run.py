@@ -160,6 +160,7 @@ class ModelRun:
             keeps="new" if self.ws.settings.compat else member.keeps,
             days=found.on,
             amended=amended,
+            copies_stay=self.ws.settings.compat,
         )
         self._recompute.note(member, Change(rows, replaced, search))
         if amended is not None:

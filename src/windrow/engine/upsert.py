@@ -82,12 +82,14 @@ def upsert(
     keeps: Literal["new", "earliest", "latest"] = "new",
     days: Iterable[date | None] | None = None,
     amended: Amended | None = None,
+    copies_stay: bool = False,
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
 
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
     `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
-    `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced.
+    `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced;
+    `copies_stay`: of a key that is stored several times each row is replaced, as a merge does it.
     """
     if amended is not None:
         # What the run brings, or takes away, is told by the run's rows.
@@ -115,11 +117,12 @@ def upsert(
     if day is not None:
         own = _days_of(rows, day) if days is None else days
         where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own})
-    tables.rewrite(
-        destination.table,
-        where,
-        lambda old: _without(old, rows, destination.key, replaced).unionByName(rows),
-    )
+
+    def anew(old: DataFrame) -> DataFrame:
+        kept = _without(old, rows, destination.key, replaced)
+        return kept.unionByName(_as_often(rows, old, destination.key) if copies_stay else rows)
+
+    tables.rewrite(destination.table, where, anew)
 
 
 def replace_rows(
@@ -191,6 +194,13 @@ def _without(
     if replaced is not None:
         stored = stored.join(replaced.values.select(*by), by, how="left_anti")
     return stored
+
+
+def _as_often(rows: DataFrame, stored: DataFrame, key: Sequence[str]) -> DataFrame:
+    """The rows, each as often as its key is stored, and at least once."""
+    copies = stored.select(*key)
+    again = copies.join(rows, list(key)).select(*rows.columns)
+    return again.unionByName(rows.join(copies, list(key), how="left_anti"))
 
 
 def _merge(
