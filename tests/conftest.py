@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,8 @@ def one_at_a_time() -> Iterator[None]:
 
 def start_spark(folder: Path) -> SparkSession:
     """The session of the suite; everything it writes by default lies under the folder."""
+    # Rows of tests come from Python workers, which are else of whichever Python is on the PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").appName("windrow-tests")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
