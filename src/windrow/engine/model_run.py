@@ -71,6 +71,8 @@ class ModelRun:
         self.new_keys: list[Destination] = []
         """Tables that have yet to note for good by which key their rows are told apart."""
         self._emptied = emptied
+        self._made: set[TableName] = set()
+        """Tables that were not there before this run."""
         self._locks: dict[str, RLock] = {}
         self._replaced = ReplacedRows(ws, intake, limits, positions)
         self._recompute = Recompute(ws, positions, seen)
@@ -128,6 +130,8 @@ class ModelRun:
 
     def _prepare(self, member: Model, rows: DataFrame) -> Destination:
         destination = self.ws.destination(member)
+        if not self.ws.tables.exists(destination.table):
+            self._made.add(destination.table)
         columns = _columns(member, rows, self.ws)
         has_new_key = prepare(
             self.ws.tables,
@@ -150,6 +154,11 @@ class ModelRun:
         else:
             replaced = self._replaced.replaced(member, rows, self.inputs.users_touched)
             search = self._replaced.search(member)
+        if destination.table in self._made:
+            # Nothing can be in the way.
+            self.ws.tables.append(destination.table, rows)
+            self._recompute.note(member, Change(rows, replaced, search))
+            return
         amended = None if member.amend is None else self._amended(member, member.amend)
         upsert(
             self.ws.tables,
