@@ -85,9 +85,13 @@ def test_start_is_silent_and_leaves_only_its_folder(tmp_path: Path) -> None:
     assert "DIVIDE_BY_ZERO" in log
 
 
-def test_second_start_takes_the_jars_from_the_class_path(tmp_path: Path) -> None:
+def test_second_start_takes_the_jars_from_the_class_path_and_workers_are_of_our_python(
+    tmp_path: Path,
+) -> None:
     script = """
+        os.environ.pop("PYSPARK_PYTHON", None)
         spark = begin(formats=("delta", "iceberg"))
+        print("Workers of our own Python:", spark.sparkContext.pythonExec == sys.executable)
         spark.sql(f"create or replace table delta.`{os.getcwd()}/table` using delta as select 42 a")
         # Delta brings an older Jackson, which must not come before Spark's.
         mapper = spark._jvm.Class.forName("com.fasterxml.jackson.databind.ObjectMapper")
@@ -100,7 +104,8 @@ def test_second_start_takes_the_jars_from_the_class_path(tmp_path: Path) -> None
     outcome(script, tmp_path)
     stdout, stderr = outcome(script, tmp_path)
 
-    assert (stdout, stderr) == ("Jackson jars pyspark\n42 True\n", "")
+    said = ["Workers of our own Python: True", "Jackson jars pyspark", "42 True"]
+    assert (stdout.splitlines(), stderr) == (said, "")
 
 
 @pytest.mark.slow

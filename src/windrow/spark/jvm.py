@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from windrow.spark.class_archive import archive_flag
 from windrow.spark.jars import FormatJars, check_jars_exist, downloads, ivy_home
 from windrow.spark.java import Java, find_java, home_for_spark
 from windrow.spark.known_jars import PACKAGES, known_jars, remember_jars
+from windrow.spark.settings import is_local
 from windrow.spark.shortcuts import may_archive_classes, may_leave_out_ivy
 from windrow.spark.surroundings import (
     JAVA_FLAGS,
@@ -45,6 +47,10 @@ def start_context(
 ) -> None:
     """Start Spark with these settings, in a JVM of its own unless this process has one left."""
     gateway = SparkContext._gateway or _launch_jvm(conf, formats, log, announce)
+    if is_local(conf["spark.master"]):
+        # Functions of the project's models run there, which Spark else gives to the first on the
+        # PATH.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # The JVM knows the jars, downloaded ones included, better than the settings do.
     context_conf = [(key, value) for key, value in conf.items() if key != "spark.jars"]
     try:
