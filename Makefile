@@ -29,7 +29,7 @@ test-all: setup ## Run all tests
 test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (needs uv)
 	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
 	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
-	uv pip install --quiet --python $(LOWEST)/bin/python pytest hypothesis hatchling
+	uv pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \
 	  --ignore tests/tables --ignore tests/spark --ignore tests/crashes
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) tests/engine/test_replays.py tests/tables/test_rewriting.py
