@@ -7,9 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
-from windrow.spark.jvm import interrupt
+from windrow.spark.jvm import can_interrupt, interrupt
 
 
 class Terminated(KeyboardInterrupt):
@@ -24,7 +23,9 @@ def terminable() -> Iterator[None]:
         yield
         return
 
-    def handle(_signal: int, _frame: FrameType | None) -> NoReturn:
+    def handle(number: int, frame: FrameType | None) -> None:
+        if not can_interrupt(number, frame):
+            return
         # Once is enough: a second one must not stop the way back.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         interrupt(Terminated)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 from pyspark import SparkConf, SparkContext
@@ -35,6 +36,9 @@ from windrow.spark.surroundings import (
 )
 
 _SECONDS_TO_CANCEL = 5
+_SECONDS_TO_DISPOSE = 0.1
+_DISPOSING = ("__del__", "_garbage_collect_object", "_garbage_collect_connection")
+"""Finalizers of Python and of PySpark's bridge to Java."""
 
 
 def is_running() -> bool:
@@ -63,7 +67,27 @@ def start_context(
     # PySpark's own handler speaks to the JVM over the connection that the interrupted call is
     # using; that fails, and the caller gets an error that looks like a failed query.
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, lambda *_: interrupt(KeyboardInterrupt))
+        signal.signal(signal.SIGINT, _on_ctrl_c)
+
+
+def _on_ctrl_c(number: int, frame: FrameType | None) -> None:
+    if can_interrupt(number, frame):
+        interrupt(KeyboardInterrupt)
+
+
+def can_interrupt(number: int, frame: FrameType | None) -> bool:
+    """False while an object is being disposed of: Python drops what is raised there.
+
+    The signal is sent again then, a moment later. PySpark disposes of something after every query.
+    """
+    while frame is not None:
+        if frame.f_code.co_name in _DISPOSING:
+            again = threading.Timer(_SECONDS_TO_DISPOSE, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return False
+        frame = frame.f_back
+    return True
 
 
 def interrupt(kind: type[KeyboardInterrupt]) -> NoReturn:
