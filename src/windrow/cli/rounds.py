@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import SparkSession
@@ -33,6 +34,8 @@ _LOST = Problem(
 )
 
 _LONGEST_NAP_SECONDS = 60.0
+_BREATH_SECONDS = 0.3
+"""Between rounds even when the next is late: a signal that had to wait is heard before it begins."""
 
 
 def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
@@ -66,7 +69,8 @@ def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
             _let_go(call, this)
             _wait_until(due, elapsed)
         except KeyboardInterrupt:
-            _tell(call, "Stopped between two rounds.")
+            with suppress(KeyboardInterrupt):
+                _tell(call, "Stopped between two rounds.")
             return 0
 
 
@@ -141,6 +145,7 @@ def _let_go(call: RunCall, this: Round) -> None:
 
 def _wait_until(due: timedelta, elapsed: Callable[[], timedelta]) -> None:
     """Sleep in naps: a signal ends one at once."""
+    time.sleep(_BREATH_SECONDS)
     while (left := (due - elapsed()).total_seconds()) > 0:
         time.sleep(min(left, _LONGEST_NAP_SECONDS))
 

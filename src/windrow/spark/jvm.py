@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NoReturn
 
 from pyspark import SparkConf, SparkContext
@@ -37,8 +37,6 @@ from windrow.spark.surroundings import (
 
 _SECONDS_TO_CANCEL = 5
 _SECONDS_TO_DISPOSE = 0.1
-_DISPOSING = ("__del__", "_garbage_collect_object", "_garbage_collect_connection")
-"""Finalizers of Python and of PySpark's bridge to Java."""
 
 
 def is_running() -> bool:
@@ -81,13 +79,21 @@ def can_interrupt(number: int, frame: FrameType | None) -> bool:
     The signal is sent again then, a moment later. PySpark disposes of something after every query.
     """
     while frame is not None:
-        if frame.f_code.co_name in _DISPOSING:
+        if _is_disposing(frame.f_code):
             again = threading.Timer(_SECONDS_TO_DISPOSE, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()
             return False
         frame = frame.f_back
     return True
+
+
+def _is_disposing(code: CodeType) -> bool:
+    """True for finalizers of Python and of Py4J, PySpark's bridge to Java."""
+    if code.co_name == "__del__":
+        return True
+    is_finalizer = code.co_name.startswith(("_garbage_collect_", "<lambda>"))
+    return is_finalizer and Path(code.co_filename).parent.name == "py4j"
 
 
 def interrupt(kind: type[KeyboardInterrupt]) -> NoReturn:
