@@ -35,7 +35,7 @@ _LOST = Problem(
 
 _LONGEST_NAP_SECONDS = 60.0
 _BREATH_SECONDS = 0.3
-"""Between rounds even when the next is late: a signal that had to wait is heard before it begins."""
+"""Between rounds, also late ones: a signal that had to wait is heard before the next begins."""
 
 
 def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
