@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import SparkSession
@@ -69,8 +68,7 @@ def run_every(call: RunCall, timetable: Timetable, run_once: RunOnce) -> int:
             _let_go(call, this)
             _wait_until(due, elapsed)
         except KeyboardInterrupt:
-            with suppress(KeyboardInterrupt):
-                _tell(call, "Stopped between two rounds.")
+            _tell(call, "Stopped between two rounds.")
             return 0
 
 
