@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import Row, SparkSession
 
 from tables.rows import ORDERS
-from windrow.tables import DeltaTables, Layout
+from windrow.tables import DeltaTables, Layout, TableName, delta_log
 from windrow.tables.delta import indexed_columns, lineage
 
 WIDE = {
@@ -38,6 +39,23 @@ def test_delta_takes_the_statistics_columns(spark: SparkSession, tmp_path: Path)
     assert detail is not None
     indexed = detail["properties"]["delta.dataSkippingStatsColumns"]
     assert indexed == "`start_tstamp`,`page_view_id`"
+
+
+def test_versions_are_the_same_where_the_log_cannot_be_asked(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = DeltaTables(spark, warehouse=str(tmp_path))
+    tables.create(ORDERS, {"id": "int"})
+    tables.append(ORDERS, spark.range(1).selectExpr("cast(id as int) id"))
+    gone = TableName(ORDERS.schema, "gone")
+
+    def found() -> list[object]:
+        return [tables.exists(ORDERS), tables.version(ORDERS), tables.exists(gone)]
+
+    asked = found()
+    assert delta_log.ask(spark, tables.place.path(ORDERS)) == delta_log.Told(1)
+    monkeypatch.setattr(delta_log, "ask", lambda *_: None)
+    assert found() == asked == [True, "1", False]
 
 
 def commit(version: int, operation: str, /, *, rows: int = 1, **parameters: str) -> Row:

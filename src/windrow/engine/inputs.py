@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from threading import RLock
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.destination import on_days_of
 from windrow.engine.holding import Seen, versions_at_success
 from windrow.engine.intake import Intake
 from windrow.engine.recompute import Recompute
 from windrow.engine.replaced_rows import ReplacedRows
+from windrow.engine.upsert import Replaced, Touched, look
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
 from windrow.models.foundation import SESSION_ID
@@ -25,7 +25,8 @@ from windrow.reference.frames import ReferenceFrames
 from windrow.state.limits import Limits
 from windrow.tables import GoneVersionError
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import frame_of, materialize
+from windrow.tables.frames import frame_of, materialize, measured
+from windrow.tables.observed import Observed
 
 
 @dataclass
@@ -47,6 +48,10 @@ class Inputs:
     """Model -> what its table was at when the run began, where some model wants to know."""
     users_of_readers: dict[str, DataFrame] = field(default_factory=dict)
     sessions_of_readers: dict[str, DataFrame] = field(default_factory=dict)
+    rows_of_users: dict[str, DataFrame] = field(default_factory=dict)
+    """Model -> its stored rows of this run's users, as they were before the run changed them."""
+    touched: dict[str, Touched] = field(default_factory=dict)
+    """Model -> what was found of its stored rows that this run's rows replace."""
     models: tuple[Model, ...] = ()
     """Those of the run."""
     lock: RLock = field(default_factory=RLock)
@@ -100,7 +105,7 @@ class Inputs:
             source.model
             for reader in readers
             for source in reader.inputs.values()
-            if isinstance(source, Stored) and source.before_this_run
+            if isinstance(source, Stored) and source.before_this_run and not source.of_users
         }
         owner = self.ws.sessions_model
         of_users = {"users_touched", "sessions_of_users"}
@@ -134,6 +139,8 @@ class Inputs:
 
     def _stored(self, reader: Model, source: Stored) -> DataFrame:
         owner = self.ws.model(source.model)
+        if source.of_users:
+            return self._of_users(reader, owner, source)
         rows = self._whole_table(reader, owner)
         if source.before_this_run:
             before = self.versions_before.get(owner.name)
@@ -148,6 +155,36 @@ class Inputs:
         if source.of_sessions:
             rows = rows.join(self._session_ids(), self.ws.foundation.session, how="left_semi")
         return rows
+
+    def _of_users(self, reader: Model, owner: Model, source: Stored) -> DataFrame:
+        """Stored rows of the users of this run's sessions, with or without what the run changed."""
+        with self.lock:
+            if owner.name not in self.rows_of_users:
+                self.rows_of_users[owner.name] = self._read_of_users(reader, owner)
+            before = self.rows_of_users[owner.name]
+        if source.before_this_run:
+            # Where the reader is behind, or ahead, all of this run's rows are news to it.
+            return before.limit(0) if self._lags(reader, owner) else before
+        change = self.recompute.changes.get(owner.name)
+        if change is None or change.is_whole:
+            return before if change is None else change.rows
+        kept = before.join(change.rows.select(*owner.key), list(owner.key), how="left_anti")
+        return kept.unionByName(change.rows)
+
+    def _read_of_users(self, reader: Model, owner: Model) -> DataFrame:
+        """The stored rows of this run's users; whoever stores new ones knows where these lie."""
+        rows, user = self._whole_table(reader, owner), self.ws.foundation.user
+        if not self.ws.tables.exists(self.ws.table(owner)):
+            return rows
+        total = Observed()
+        counted = total.over(rows, {"rows": F.count(F.lit(1))})
+        found, figures = measured(
+            counted.join(self.intake.users, user, how="left_semi"), {"rows": F.count(F.lit(1))}
+        )
+        if owner.key == (user,) and owner.date is None and owner.replaces is None:
+            stored = total.figures()["rows"] if figures["rows"] else 0
+            self.touched[owner.name] = Touched.without_days(stored, figures["rows"])
+        return found
 
     def _whole_table(self, reader: Model, owner: Model) -> DataFrame:
         """All stored rows of a model; none when its table does not exist yet."""
@@ -187,24 +224,33 @@ class Inputs:
 
         Only to be had while users have seen all that sessions have.
         """
-        table = self.ws.table(reader)
-        if (
-            self._lags(reader, sessions)
-            or not self.ws.tables.exists(table)
-            or "start_tstamp_date" not in stored.columns
-        ):
+        if self._lags(reader, sessions) or "start_tstamp_date" not in stored.columns:
             return stored
-        user = self.ws.foundation.user
-        known = self.ws.tables.read(table).select(user, "start_tstamp")
-        visits = known.join(self.users_touched(reader), user, how="left_semi")
-        first = from_micros(visits.agg(micros(F.min("start_tstamp"))).collect()[0][0])
-        days = [*self.intake.days, *([first.date()] if first else [])]
-        if not days:
+        first_visits = self._days_of_stored_users(reader)
+        days = [*self.intake.days, *(first_visits or ())]
+        if first_visits is None or not days:
             return stored
         since = day_ranges(days, before=1)[0].first
         return stored.where(
             (F.col("start_tstamp_date") >= F.lit(since)) | F.col("start_tstamp_date").isNull()
         )
+
+    def _days_of_stored_users(self, reader: Model) -> tuple[date, ...] | None:
+        """The days on which touched users first came, by the reader's own table; None: who knows.
+
+        The same look tells where the rows lie that the reader's new ones replace.
+        """
+        user, destination = self.ws.foundation.user, self.ws.destination(reader)
+        is_of_users = reader.key == (user,) and reader.replaces == user
+        if reader.path or not is_of_users or not self.ws.tables.exists(destination.table):
+            return None
+        stored = self.ws.tables.read(destination.table)
+        day = destination.day_column(dict(stored.dtypes))
+        if day is None:
+            return None
+        found = look(stored, reader.key, day, Replaced((user,), self.users_touched(reader)))
+        self.touched[reader.name] = found
+        return tuple(it for it in found.days if it is not None)
 
     def users_touched(self, member: Model) -> DataFrame:
         """Users of this run's sessions, and users who had one of these sessions until now.

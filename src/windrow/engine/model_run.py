@@ -170,6 +170,7 @@ class ModelRun:
             days=found.on,
             amended=amended,
             copies_stay=self.ws.settings.compat,
+            touched=self.inputs.touched.get(member.name),
         )
         self._recompute.note(member, Change(rows, replaced, search))
         if amended is not None:

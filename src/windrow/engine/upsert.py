@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
 from typing import Literal
 
 from pyspark.sql import DataFrame
@@ -23,6 +24,9 @@ from windrow.tables.frames import materialize
 
 _STORED_DAY = "windrow_day"
 """The day of a stored row, beside its key, which may have a column `day`."""
+
+_NO_DAY = date(1970, 1, 1)
+"""Stands for the one day of a table that has none."""
 
 _FEW_ROWS = 200_000
 """So many rows are written anew in less time than a merge takes to find what it may leave."""
@@ -49,27 +53,40 @@ class Amended:
     rows: DataFrame
     days: tuple[date | None, ...]
 
-    def whole(self, tables: Tables, destination: Destination) -> DataFrame:
-        """The rows with all their columns, the others as they are stored."""
-        stored = tables.read(destination.table)
-        kinds = dict(stored.dtypes)
-        if (day := destination.day_column(kinds)) is not None:
-            stored = stored.where(_on(day, kinds[day], self.days))
-        key = destination.key
-        changed = {name: f"windrow_{name}" for name in self.rows.columns if name not in key}
-        found = stored.join(self.rows.withColumnsRenamed(changed), list(key), how="inner")
-        return found.select(*(F.col(changed.get(name, name)).alias(name) for name in kinds))
+    def applied_to(self, stored: DataFrame, key: Sequence[str]) -> DataFrame:
+        """Stored rows, amended where they are meant."""
+        names = {name: f"windrow_{name}" for name in self.rows.columns if name not in key}
+        amendments = self.rows.withColumnsRenamed(names).withColumn("windrow_amended", F.lit(True))
+        is_meant = F.col("windrow_amended")
+        return stored.join(amendments, list(key), how="left").select(
+            *(
+                F.when(is_meant, F.col(names[name])).otherwise(F.col(name)).alias(name)
+                if name in names
+                else F.col(name)
+                for name in stored.columns
+            )
+        )
+
+    def whole(self, stored: DataFrame, key: Sequence[str]) -> DataFrame:
+        """Those of the stored rows that change, with all their columns."""
+        meant = stored.join(self.rows.select(*key), list(key), how="left_semi")
+        return self.applied_to(meant, key)
 
 
 @dataclass(frozen=True)
-class _Touched:
-    """The days on which rows to be replaced lie; None among them: the rows have no day."""
+class Touched:
+    """The days on which rows to be replaced lie; None among them: those rows have no day."""
 
     days: tuple[date | None, ...]
     stored: int
     """How many rows these days have."""
     changed: int
-    """How many of those are replaced."""
+    """How many of those are replaced, or at most."""
+
+    @classmethod
+    def without_days(cls, stored: int, changed: int) -> Touched:
+        """Of a table that has no days."""
+        return cls((_NO_DAY,) if changed else (), stored, changed)
 
 
 def upsert(
@@ -83,44 +100,46 @@ def upsert(
     days: Iterable[date | None] | None = None,
     amended: Amended | None = None,
     copies_stay: bool = False,
+    touched: Touched | None = None,
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
 
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
     `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
     `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced;
-    `copies_stay`: of a key that is stored several times each row is replaced, as a merge does it.
+    `copies_stay`: of a key that is stored several times each row is replaced, as a merge does it;
+    `touched`: what a look at the stored rows has found, where one was made before.
     """
-    if amended is not None:
-        # What the run brings, or takes away, is told by the run's rows.
-        others = _without(amended.whole(tables, destination), rows, destination.key, replaced)
-        rows = rows.unionByName(others.select(*rows.columns))
-        days = None if days is None else {*days, *amended.days}
-        near = day_ranges(day for day in amended.days if day is not None)
-        search = None if search is None else (*search, *near)
-        if replaced is not None and replaced.columns == destination.key:
-            keys = amended.rows.select(*destination.key)
-            replaced = Replaced(replaced.columns, replaced.values.unionByName(keys))
+    key = destination.key
+    if amended is not None and search is not None:
+        search = (*search, *day_ranges(day for day in amended.days if day is not None))
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     if keeps != "new":
         rows = materialize(_winners(stored, rows, destination, keeps))
-    touched = _look(stored, rows, destination.key, replaced, day)
+    if touched is None:
+        touched = look(stored, key, day, replaced, rows, amended)
     if not touched.days:
         tables.append(destination.table, rows)
         return
     if not _can_be_written_anew(tables, destination, stored, rows, touched):
-        settled = rows if amended is None else materialize(rows)
-        _merge(tables, destination, settled, replaced, touched, stored)
+        near = _near(stored, day, touched)
+        if amended is not None:
+            others = _without(amended.whole(near, key), rows, key, replaced)
+            rows = materialize(rows.unionByName(others.select(*rows.columns)))
+        _merge(tables, destination, rows, replaced, touched, near)
         return
     where = "true"
     if day is not None:
         own = _days_of(rows, day) if days is None else days
-        where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own})
+        also = () if amended is None else amended.days
+        where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own, *also})
 
     def anew(old: DataFrame) -> DataFrame:
-        kept = _without(old, rows, destination.key, replaced)
-        return kept.unionByName(_as_often(rows, old, destination.key) if copies_stay else rows)
+        kept = _without(old, rows, key, replaced)
+        if amended is not None:
+            kept = amended.applied_to(kept, key)
+        return kept.unionByName(_as_often(rows, old, key) if copies_stay else rows)
 
     tables.rewrite(destination.table, where, anew)
 
@@ -141,29 +160,35 @@ def replace_rows(
     )
 
 
-def _look(
+def look(
     stored: DataFrame,
-    rows: DataFrame,
     key: Sequence[str],
-    replaced: Replaced | None,
     day: str | None,
-) -> _Touched:
-    """Which days hold rows that the run's rows stand for."""
+    replaced: Replaced | None,
+    rows: DataFrame | None = None,
+    amended: Amended | None = None,
+) -> Touched:
+    """Which days hold rows that go or change.
+
+    Those that the run's rows stand for; `rows` None: what is replaced holds their keys too.
+    """
     by = list(replaced.columns) if replaced else []
-    on_day = F.to_date(day) if day else F.lit("1970-01-01").cast("date")
+    on_day = F.to_date(day) if day else F.lit(_NO_DAY)
     narrow = stored.select(*dict.fromkeys([*key, *by]), on_day.alias(_STORED_DAY))
+    own = [] if rows is None or by == list(key) else [rows]
+    own += [] if amended is None else [amended.rows]
     hits = []
-    if by != list(key):
-        # Else the replaced values hold the rows' own keys too, and one look is enough.
-        own = rows.select(*key, F.lit(1).alias("windrow_same"))
-        narrow, hits = narrow.join(own, list(key), how="left"), [F.col("windrow_same")]
+    if own:
+        keys = reduce(DataFrame.union, (it.select(*key) for it in own))
+        same = keys.distinct().withColumn("windrow_same", F.lit(1))
+        narrow, hits = narrow.join(same, list(key), how="left"), [F.col("windrow_same")]
     if replaced is not None:
         values = replaced.values.select(*by).distinct().withColumn("windrow_gone", F.lit(1))
         narrow, hits = narrow.join(values, by, how="left"), [*hits, F.col("windrow_gone")]
     hit = F.coalesce(*hits)
     found = narrow.groupBy(_STORED_DAY).agg(F.count(F.lit(1)), F.count(hit).alias("hits"))
     per_day = found.where("hits > 0").collect()
-    return _Touched(
+    return Touched(
         days=tuple(row[0] for row in per_day),
         stored=sum(row[1] for row in per_day),
         changed=sum(row[2] for row in per_day),
@@ -171,7 +196,7 @@ def _look(
 
 
 def _can_be_written_anew(
-    tables: Tables, destination: Destination, stored: DataFrame, rows: DataFrame, touched: _Touched
+    tables: Tables, destination: Destination, stored: DataFrame, rows: DataFrame, touched: Touched
 ) -> bool:
     """Whether to write the touched days anew, which takes that they are whole partitions."""
     day = destination.day_column(dict(stored.dtypes))
@@ -208,14 +233,13 @@ def _merge(
     destination: Destination,
     rows: DataFrame,
     replaced: Replaced | None,
-    touched: _Touched,
-    stored: DataFrame,
+    touched: Touched,
+    near: DataFrame,
 ) -> None:
     """Merge the rows in; stored ones that they stand for without having their key are deleted."""
     key, changes = list(destination.key), rows
-    kinds = dict(stored.dtypes)
+    kinds = dict(near.dtypes)
     day = destination.day_column(kinds)
-    near = stored if day is None else stored.where(_on(day, kinds[day], touched.days))
     if replaced is not None:
         by = list(replaced.columns)
         gone = near.join(replaced.values.select(*by), by, how="left_semi").select(*key)
@@ -225,6 +249,13 @@ def _merge(
         )
     bound = None if day is None else _on(f"t.{day}", kinds[day], touched.days)
     tables.merge(destination.table, changes, key=key, bound=bound)
+
+
+def _near(stored: DataFrame, day: str | None, touched: Touched) -> DataFrame:
+    """The stored rows on the days that are touched."""
+    if day is None:
+        return stored
+    return stored.where(_on(day, dict(stored.dtypes)[day], touched.days))
 
 
 def _winners(stored: DataFrame, rows: DataFrame, destination: Destination, keeps: str) -> DataFrame:

@@ -63,6 +63,8 @@ class Stored:
     near: bool = False
     of_sessions: bool = False
     """Only the rows of this run's sessions, near the run's days."""
+    of_users: bool = False
+    """Only the rows of users of this run's sessions, read once however many ask for them."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
     is_bare: bool = False
@@ -73,7 +75,8 @@ class Stored:
     @property
     def is_whole(self) -> bool:
         """True: all rows of the table, as they are now."""
-        return not (self.before_this_run or self.near or self.of_sessions or self.touched)
+        parts = (self.before_this_run, self.near, self.of_sessions, self.of_users, self.touched)
+        return not any(parts)
 
 
 def stored(
@@ -82,15 +85,17 @@ def stored(
     before_this_run: bool = False,
     near: bool = False,
     of_sessions: bool = False,
+    of_users: bool = False,
 ) -> Any:
     """The whole derived table of a model, as the default value of a parameter.
 
     `before_this_run` takes it as it was when the run began; `near` takes its rows of whole days,
     those on which rows of this run's sessions lie or lay; `of_sessions` only the rows of this
-    run's sessions, for a model whose rows a run replaces by session.
+    run's sessions, for a model whose rows a run replaces by session; `of_users` only the rows of
+    their users, for a model with a row per user.
     """
     name = model if isinstance(model, str) else model.name
-    return Stored(name, before_this_run, near=near, of_sessions=of_sessions)
+    return Stored(name, before_this_run, near=near, of_sessions=of_sessions, of_users=of_users)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from windrow.tables import sql
+from windrow.tables import delta_log, sql
 from windrow.tables.layout import keys_sql
 from windrow.tables.refusals import refusals
 from windrow.tables.seam import (
@@ -81,11 +81,23 @@ class DeltaTables(SqlTables):
         with super().commits_of(run_id, fence), unchanging:
             yield
 
+    def exists(self, table: TableName) -> bool:
+        told = self._told(table)
+        return super().exists(table) if told is None else told.version is not None
+
     def version(self, table: TableName) -> str | None:
-        return self.versions([table])[table] if self.exists(table) else None
+        told = self._told(table)
+        if told is None:
+            return self._newest(table) if super().exists(table) else None
+        return None if told.version is None else str(told.version)
 
     def versions(self, tables: Sequence[TableName]) -> dict[TableName, str]:
-        return {table: self._newest(table) for table in tables}
+        found = {table: self.version(table) for table in tables}
+        return {table: at for table, at in found.items() if at is not None}
+
+    def _told(self, table: TableName) -> delta_log.Told | None:
+        """What Delta's log says of a table by path; None where it cannot be asked."""
+        return None if self.place.catalog else delta_log.ask(self.spark, self.place.path(table))
 
     def _newest(self, table: TableName) -> str:
         """The newest version, which Delta names when asked for one that it cannot have: no job.
@@ -227,7 +239,7 @@ class DeltaTables(SqlTables):
 
     def _rewrite(self, table: TableName, partition_by: Sequence[str]) -> None:
         """Write all rows anew under other partitions, in one commit."""
-        before = int(self._newest(table))
+        before = int(self.versions([table])[table])
         rows = self._by_partition(self.read(table, version=str(before)), partition_by)
         writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         # In a catalog, an overwrite by name would replace the table with its properties.

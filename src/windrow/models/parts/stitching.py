@@ -39,7 +39,7 @@ def restitch_older_sessions(*, session: str, user: str, stitched_id: StitchedId)
         hooks: Hooks,
         sessions_this_run: DataFrame,
         user_mapping: DataFrame,
-        known_before: DataFrame = stored("user_mapping", before_this_run=True),
+        known_before: DataFrame = stored("user_mapping", before_this_run=True, of_users=True),
         older: DataFrame = stored("sessions"),
     ) -> DataFrame:
         """One row per stored session, not of this run, whose user became known under another id."""

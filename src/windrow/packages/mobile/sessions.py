@@ -134,7 +134,7 @@ def sessions(
     settings: MobileSettings,
     hooks: Hooks,
     now: datetime,
-    user_mapping: DataFrame = stored("user_mapping"),
+    user_mapping: DataFrame = stored("user_mapping", of_users=True),
 ) -> DataFrame:
     """One row per session: when, who, on which device, what was shown, and what went wrong."""
     totals = _totals(events, settings)

@@ -20,7 +20,9 @@ _LATEST = ("collector_tstamp", "derived_tstamp", "event_id")
 
 @model(key="device_user_id", columns=COLUMNS, reads=Reads(("user_id", *_LATEST)), checks=CHECKS)
 def user_mapping(
-    events: DataFrame, settings: MobileSettings, known: DataFrame = stored("user_mapping")
+    events: DataFrame,
+    settings: MobileSettings,
+    known: DataFrame = stored("user_mapping", of_users=True),
 ) -> DataFrame:
     """One row per device with a known user id: the latest one seen."""
     return latest_ids(

@@ -99,7 +99,7 @@ def sessions(
     hooks: Hooks,
     reference: ReferenceFrames,
     now: datetime,
-    user_mapping: DataFrame = stored("user_mapping"),
+    user_mapping: DataFrame = stored("user_mapping", of_users=True),
 ) -> DataFrame:
     """One row per session with a page view or ping: when, who, from where, what, how engaged."""
     human = events.where(is_human(settings, hooks))

@@ -21,7 +21,9 @@ _LATEST = ("collector_tstamp", "event_id")
 
 @model(key="domain_userid", columns=COLUMNS, reads=Reads(("user_id", *_LATEST)), checks=CHECKS)
 def user_mapping(
-    events: DataFrame, settings: WebSettings, known: DataFrame = stored("user_mapping")
+    events: DataFrame,
+    settings: WebSettings,
+    known: DataFrame = stored("user_mapping", of_users=True),
 ) -> DataFrame:
     """One row per cookie user with a known user id: the latest one seen."""
     return latest_ids(
