@@ -194,8 +194,8 @@ def test_types_and_key_change_in_an_emptied_table_and_back(
         patch.setattr(type(filled), "restore", before_the_commit(type(filled).restore))
         with pytest.raises(PulledPlugError):
             undo(filled, "r", [TABLE.table])
-    assert undo(filled, "r", [TABLE.table]) == [TABLE.table]
-    assert undo(filled, "r", [TABLE.table]) == []
+    assert undo(filled, "r", [TABLE.table]).back == (TABLE.table,)
+    assert undo(filled, "r", [TABLE.table]).back == ()
     assert filled.columns(TABLE.table) == COLUMNS
     assert filled.note(TABLE.table).key == TABLE.key
     assert stored(filled) == rows

@@ -54,6 +54,50 @@ def test_a_run_that_cannot_be_undone_leaves_two_ways_on(spark: SparkSession, tmp
     assert pages(site) == ["p1", "p2"]
 
 
+def half_refreshed(spark: SparkSession, folder: Path) -> Site:
+    """A site of three days whose full refresh was killed when it had made the first one again."""
+    site = Site(spark, folder, format="delta", **ONLY_PAGE_VIEWS, backfill_limit_days=1)
+    for day in (1, 2, 3):
+        site.arrive(event(f"e{day}", f"s{day}", f"2024-01-0{day} 10:00", page=f"p{day}"))
+        site.run(f"2024-01-0{day + 1} 00:00")
+    with plug_pulled(Moment(2, is_after=True, table="page_views")):
+        site.run("2024-01-04 00:00", full_refresh=True)
+    assert pages(site) == ["p1"]
+    return site
+
+
+def begin_refresh(site: Site) -> None:
+    """Give the refresh again; it is killed once it has taken back what the first one did."""
+    with plug_pulled(Moment(1, is_after=True, table="windrow_runs")) as watch:
+        site.run("2024-01-04 00:00", full_refresh=True)
+    assert watch.is_dead
+
+
+def test_a_refresh_that_is_killed_twice_leaves_the_rows_of_before(
+    spark: SparkSession, tmp_path: Path
+):
+    site = half_refreshed(spark, tmp_path)
+    begin_refresh(site)
+    site.run("2024-01-04 00:00")
+    assert pages(site) == ["p1", "p2", "p3"]
+
+
+def test_what_a_killed_refresh_left_behind_stops_runs_until_it_is_rebuilt(
+    spark: SparkSession, tmp_path: Path
+):
+    site = half_refreshed(spark, tmp_path)
+    ws = site.workspace
+    table = ws.table(ws.model("page_views"))
+    stored = ws.tables.read(table)
+    ws.tables.append(table, stored.replace({"p1": "foreign"}, subset=["page_view_id"]))
+    begin_refresh(site)
+    with pytest.raises(RefusedError, match="--full-refresh --select page_views"):
+        site.run("2024-01-04 00:00")
+    site.run("2024-01-04 00:00", select="page_views", full_refresh=True)
+    site.run("2024-01-05 00:00")
+    assert pages(site) == ["p1", "p2"]
+
+
 def test_a_rollback_past_a_table_that_was_made_anew_is_refused_before_anything_changes(
     spark: SparkSession, tmp_path: Path
 ):

@@ -70,7 +70,8 @@ def prepare(
         return False
     other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
     note = tables.note(table)
-    _refuse_dropped(table, note, stored)
+    if not (is_emptied or is_rewritten):
+        _refuse_dropped(table, note, stored)
     is_other = bool(other_types) or _is_other_key(note.key, destination)
     if is_other and not is_rewritten and not tables.read(table).isEmpty():
         for name, wanted in other_types.items():

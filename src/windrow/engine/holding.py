@@ -25,8 +25,8 @@ from windrow.models.model import Model
 from windrow.state import manifest
 from windrow.state.leases import Intent, Kind, Lease
 from windrow.state.records import collect_together, records_of
-from windrow.state.runs import Outcome, RunRecord, in_order
-from windrow.state.undo import has_committed, undo, undoing_of
+from windrow.state.runs import ModelFate, Outcome, RunRecord, in_order
+from windrow.state.undo import Undone, has_committed, undo, undoing_of
 from windrow.tables import TableName
 
 _FRESH = timedelta(days=1)
@@ -63,6 +63,15 @@ class Seen:
         """What tables were at when a model last succeeded; None: no run that was looked at says."""
         kept = (run for run in self.newest_runs if run.outcome.is_kept)
         return next((run.table_versions for run in kept if run.has_succeeded(model)), None)
+
+    def left_behind(self) -> frozenset[str]:
+        """Tables with what a killed run wrote, which no run has rebuilt since."""
+        left, made = set[str](), set[str]()
+        for run in self.newest_runs:
+            left |= {*run.left_behind} - made
+            if run.outcome.is_kept:
+                made |= {it.name for it in run.models if it.outcome is ModelFate.SUCCEEDED}
+        return frozenset(left)
 
     def version_of(self, table: TableName) -> str | None:
         """What the last run or upkeep that touched a table left it at, if that is known."""
@@ -114,18 +123,19 @@ def settle(
     *,
     force: bool = False,
     given_up: Collection[TableName] = (),
+    rebuilt: Collection[TableName] = (),
 ) -> Seen:
     """The package's state, after stopping at another run and undoing one that was killed.
 
     With `force`, a run counts as killed even if it seems alive. Tables that are `given_up` are
-    not taken back.
+    not taken back, and those that are about to be `rebuilt` need not be.
     """
     seen = look(ws)
     if seen.unfinished is None:
         return seen
     if not force:
         refuse_if_held(ws, seen)
-    undone = _recover(ws, seen.unfinished, listener, given_up)
+    undone = _recover(ws, seen.unfinished, listener, given_up, rebuilt)
     return replace(look(ws), undone=undone)
 
 
@@ -199,7 +209,11 @@ def _counts_for_others(ws: Workspace, lease: Lease) -> bool:
 
 
 def _recover(
-    ws: Workspace, killed: Lease, listener: Listener, given_up: Collection[TableName]
+    ws: Workspace,
+    killed: Lease,
+    listener: Listener,
+    given_up: Collection[TableName],
+    rebuilt: Collection[TableName],
 ) -> tuple[str, ...]:
     """Bring a killed run to an end: taken back, or finished where it was past the point."""
     minutes = ws.settings.lease_minutes
@@ -207,7 +221,7 @@ def _recover(
     ours = ws.leases.take_over(killed, minutes)
     with ws.leases.kept(ours, minutes), ws.tables.commits_of(undoing_of(killed.run_id)):
         try:
-            return _bring_to_an_end(ws, ours, listener, given_up)
+            return _bring_to_an_end(ws, ours, listener, given_up, rebuilt)
         except BaseException:
             # Whoever comes next, perhaps with tables to give up, need not wait for us.
             ws.leases.release(ours)
@@ -215,16 +229,21 @@ def _recover(
 
 
 def _bring_to_an_end(
-    ws: Workspace, killed: Lease, listener: Listener, given_up: Collection[TableName]
+    ws: Workspace,
+    killed: Lease,
+    listener: Listener,
+    given_up: Collection[TableName],
+    rebuilt: Collection[TableName],
 ) -> tuple[str, ...]:
     said_nothing = "The process ended before it could say so."
     intent = killed.intent
     if intent.kind is Kind.ROLLBACK:
-        restore(ws, intent, given_up)
+        left = restore(ws, intent, given_up, rebuilt)
         listener(
             Step("recovery", "done", detail=f"finished the rollback of {intent.goes_back_before}")
         )
-        end(ws, killed, Outcome.ROLLED_BACK, error=f"Back to before run {intent.goes_back_before}.")
+        text = f"Back to before run {intent.goes_back_before}."
+        end(ws, killed, Outcome.ROLLED_BACK, error=text, left_behind=left)
         return ()
     if intent.kind is Kind.MAINTAIN:
         # It changed no rows, so there is nothing to take back.
@@ -236,36 +255,60 @@ def _bring_to_an_end(
         versions = ws.versions_of([*ws.protected, *map(ws.table, ws.stored_models)])
         end(ws, killed, Outcome.SUCCEEDED, error=said_nothing, table_versions=versions)
         return ()
-    tables = take_back(ws, killed, given_up)
+    undone = take_back(ws, killed, given_up, rebuilt)
     listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))
-    text = f"Killed; taken back: {', '.join(map(str, tables)) or 'nothing'}"
-    if given_up:
-        text += f"; given up: {', '.join(map(str, given_up))}"
-    end(ws, killed, Outcome.UNDONE, error=text)
+    text = f"Killed; taken back: {', '.join(map(str, undone.back)) or 'nothing'}"
+    if lost := [*given_up, *undone.left]:
+        text += f"; given up: {', '.join(map(str, lost))}"
+    end(ws, killed, Outcome.UNDONE, error=text, left_behind=tuple(it.name for it in undone.left))
     return (killed.run_id,)
 
 
-def take_back(ws: Workspace, lease: Lease, given_up: Collection[TableName] = ()) -> list[TableName]:
+def take_back(
+    ws: Workspace,
+    lease: Lease,
+    given_up: Collection[TableName] = (),
+    rebuilt: Collection[TableName] = (),
+) -> Undone:
     """Undo what a run wrote, also into tables of models that are gone by now."""
     intended = [TableName(ws.schemas.derived, name) for name in lease.intent.models]
     tables = dict.fromkeys([*ws.written_tables(ws.models), *intended, ws.manifest])
-    return undo(ws.tables, lease.run_id, list(tables), given_up=given_up)
+    return undo(ws.tables, lease.run_id, list(tables), given_up=given_up, rebuilt=rebuilt)
 
 
-def restore(ws: Workspace, intent: Intent, given_up: Collection[TableName] = ()) -> None:
-    """Take tables back to the versions that a rollback intends; can be done twice."""
+def restore(
+    ws: Workspace,
+    intent: Intent,
+    given_up: Collection[TableName] = (),
+    rebuilt: Collection[TableName] = (),
+) -> tuple[str, ...]:
+    """Take tables back to the versions that a rollback intends; can be done twice.
+
+    Gives the names of those that are about to be `rebuilt` and could not be taken back.
+    """
+    left = []
     for name, version in intent.restores.items():
         schema, _, table = name.partition(".")
         found = TableName(schema, table)
         if found in given_up:
             continue
-        if not ws.tables.exists(found):
-            raise TableError(
-                f"{found} is not there any more, so the rollback before run "
-                f"{intent.goes_back_before} cannot be finished. Give it up for this table with "
-                f"`windrow unlock --abandon {table}`."
-            )
-        ws.tables.restore(found, version)
+        try:
+            _restore(ws, intent, found, version)
+        except TableError:
+            if found not in rebuilt:
+                raise
+            left.append(table)
+    return tuple(left)
+
+
+def _restore(ws: Workspace, intent: Intent, table: TableName, version: str | None) -> None:
+    if not ws.tables.exists(table):
+        raise TableError(
+            f"{table} is not there any more, so the rollback before run "
+            f"{intent.goes_back_before} cannot be finished. Give it up for this table with "
+            f"`windrow unlock --abandon {table.name}`."
+        )
+    ws.tables.restore(table, version)
 
 
 def end(ws: Workspace, lease: Lease, outcome: Outcome, **known: Any) -> RunRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
@@ -27,6 +27,17 @@ def refuse_lost_state(
             "if it was renamed, or begin anew with --full-refresh."
         )
     _refuse_vanished(ws, [m for m in models if m.kind == "incremental" and m.full_name in known])
+
+
+def refuse_left_behind(ws: Workspace, models: Sequence[Model], left: Collection[str]) -> None:
+    """Stop at a table that a killed run wrote to and that could not be taken back."""
+    if found := [member for member in models if member.full_name in left]:
+        listed = ", ".join(str(ws.table(member)) for member in found)
+        raise RefusedError(
+            f"{listed} still holds what a killed run wrote: someone else had changed it since, and "
+            "the rebuild that was to follow did not come to its end. Rebuild with "
+            f"`--full-refresh --select {' '.join(member.name for member in found)}`."
+        )
 
 
 def newest_event(source: Source, positions: Mapping[str, datetime]) -> datetime | None:

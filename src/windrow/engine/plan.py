@@ -15,7 +15,12 @@ from windrow.columns.timestamps import from_micros, micros
 from windrow.config import PackageSettings
 from windrow.engine.holding import Seen
 from windrow.engine.intake.session_events import scan
-from windrow.engine.lost_state import newest_event, refuse_ahead_of_source, refuse_lost_state
+from windrow.engine.lost_state import (
+    newest_event,
+    refuse_ahead_of_source,
+    refuse_left_behind,
+    refuse_lost_state,
+)
 from windrow.engine.news import EventTimes, look_at_times, nothing_new_since
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
@@ -94,6 +99,8 @@ def next_plan(
     positions = fresh.left_of(seen.positions)
     live, lagging = (models, []) if options.is_refresh else split_lagging(ws, models, positions)
     refuse_lost_state(ws, live + lagging, positions, now)
+    if not options.full_refresh:
+        refuse_left_behind(ws, live + lagging, seen.left_behind())
     plan = replace(_plan(ws, source, live, positions, now, fresh.is_whole), fresh=fresh)
     plan = _with_news(ws, seen, source, plan, is_fresh=options.is_refresh)
     if not lagging:

@@ -84,9 +84,9 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     models = chosen_models(ws, options)
     source = checked_source(ws, models)
     refuse_unwritable(ws, models)
-    # Tables that are emptied anyway need not be taken back, and must not stand in the way.
-    given_up = [ws.table(member) for member in models] if options.full_refresh else []
-    seen = settle(ws, listener, given_up=given_up)
+    # Tables that are emptied anyway must not stand in the way.
+    rebuilt = [ws.table(member) for member in models] if options.full_refresh else []
+    seen = settle(ws, listener, rebuilt=rebuilt)
     with unreadable_files():
         plan = next_plan(ws, seen, source, options, now)
     refuse_changed_options(ws, seen.last_run, plan, options, listener)

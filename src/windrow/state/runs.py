@@ -137,6 +137,12 @@ class RunRecord:
     error: str | None = stored_as(
         "string", "Why the run did not come to its own end; null if it did.", default=None
     )
+    left_behind: tuple[str, ...] = stored_as(
+        "array<string>",
+        "Tables that could not be taken back when the run was undone; they have to be rebuilt.",
+        default=(),
+        read=tuple,
+    )
     rerun_from: datetime | None = stored_as(
         "timestamp", "Begin of the past window that was asked for, if one was.", default=None
     )

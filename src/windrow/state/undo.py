@@ -30,6 +30,16 @@ class WayBack:
     """What someone else has committed since then: going back would lose it."""
 
 
+@dataclass(frozen=True)
+class Undone:
+    """What became of the tables that a run had written to."""
+
+    back: tuple[TableName, ...]
+    """Those that are as the run found them."""
+    left: tuple[TableName, ...] = ()
+    """Those that could not be taken back: what they hold is right for nobody."""
+
+
 def ways_back(tables: Tables, run_id: str, names: Sequence[TableName]) -> list[WayBack]:
     """For each table that the run wrote to, where it found it; looks only."""
     found = []
@@ -54,22 +64,36 @@ def undo(
     names: Sequence[TableName],
     *,
     given_up: Collection[TableName] = (),
-) -> list[TableName]:
-    """Take every table back to where the run found it; returns those that had changed.
+    rebuilt: Collection[TableName] = (),
+) -> Undone:
+    """Take every table back to where the run found it.
 
     A run that did not reach its manifest commit never happened: undoing it is simpler to get right
     than finishing it, because whatever comes next starts from tables that agree with the manifest.
     Whether all can be taken back is found out before the first one is. Tables that are `given_up`
-    stay as they are.
+    stay as they are. Those that are about to be `rebuilt` are taken back too, as that may be
+    killed before it begins, but do not stand in the way if they cannot be.
     """
     ways = [way for way in ways_back(tables, run_id, names) if way.table not in given_up]
-    if blocked := [way for way in ways if way.foreign is not None]:
-        raise TableError(_why_blocked(run_id, blocked))
+    blocked = [way for way in ways if way.foreign is not None]
+    if in_the_way := [way for way in blocked if way.table not in rebuilt]:
+        raise TableError(_why_blocked(run_id, in_the_way))
+    left = [way.table for way in blocked]
+    back = []
     # The taking back is no commit of the run: undoing it a second time must find nothing.
     with tables.commits_of(undoing_of(run_id), fence=_no_fence):
         for way in ways:
-            tables.restore(way.table, way.version)
-    return [way.table for way in ways]
+            if way.table in left:
+                continue
+            try:
+                tables.restore(way.table, way.version)
+            except TableError:
+                if way.table not in rebuilt:
+                    raise
+                left.append(way.table)
+            else:
+                back.append(way.table)
+    return Undone(tuple(back), tuple(left))
 
 
 def _no_fence() -> None:
