@@ -16,6 +16,8 @@ from pydantic.fields import FieldInfo
 
 from windrow.columns.rules import column, rule_of
 from windrow.config import ModelSettings, PackageSettings
+from windrow.engine.bad_lines import BAD_LINES
+from windrow.engine.bad_lines import KEY as BAD_LINES_KEY
 from windrow.engine.destination import Destination
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
@@ -130,7 +132,7 @@ went where; a table of users. Which there are, and which columns they have, your
 STATE_INTRO = """# What windrow remembers
 
 The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
-three are there once for every package.
+four are there once for every package, bad lines only once there are any.
 
 """
 
@@ -317,6 +319,13 @@ def state_tables() -> list[Table]:
             "one row per quarantined session",
             ("session_id",),
             Foundation().quarantine,
+        ),
+        Table(
+            "snowplow_<package>_bad_lines",
+            "Lines that are no events, of `events.format: enriched`.",
+            "one row per file and line",
+            BAD_LINES_KEY,
+            BAD_LINES,
         ),
         Table(
             "windrow_runs",

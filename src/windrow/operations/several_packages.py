@@ -134,7 +134,10 @@ class _Reader:
             other.ws.events,
             other.decided.source.time_column,
         )
-        return is_same and self.first <= other.last and other.first <= self.last
+        # Events that are lines have the entity columns that their own package asks for.
+        is_there = {*self.columns} <= {*other.decided.source.raw.columns}
+        overlap = self.first <= other.last and other.first <= self.last
+        return is_same and overlap and is_there
 
 
 @contextmanager
