@@ -48,28 +48,18 @@ class LinesSite(Site):
         return sorted((row[0].rpartition("/")[2], row[1], row[2]) for row in found.collect())
 
 
-def test_lines_make_the_same_tables_as_rows_and_bad_ones_are_kept_once(spark, tmp_path):
+def test_lines_make_the_same_tables_as_rows(spark, tmp_path):
     of_rows = Site(spark, tmp_path / "rows", format="delta")
-    of_rows.arrive(*FIRST_DAY, *SECOND_DAY)
-    of_rows.run("2024-01-04 00:00")
-
     of_lines = LinesSite(spark, tmp_path / "lines", format="delta")
-    of_lines.arrive(*FIRST_DAY, bad=[*BAD, BAD[0]])
-    first = of_lines.run("2024-01-03 00:00").counts or {}
-    of_lines.arrive(*SECOND_DAY, bad=["no event either"])
-    second = of_lines.run("2024-01-04 00:00").counts or {}
-
+    for site in (of_rows, of_lines):
+        site.arrive(*FIRST_DAY, *SECOND_DAY)
+        site.run("2024-01-04 00:00")
     assert contents(of_lines) == contents(of_rows)
-    assert (first["bad_lines"], second["bad_lines"]) == (4, 1)
-    expected = [("0.tsv", text, 2 if text == "no event" else 1) for text in BAD]
-    assert of_lines.bad_lines() == sorted([*expected, ("1.tsv", "no event either", 1)])
-    ledger = of_lines.workspace.runs.last("web", 1)[0]
-    assert ledger.counts["bad_lines"] == 1
 
 
-def test_bad_lines_of_a_run_that_is_undone_are_found_again(spark, tmp_path, monkeypatch):
-    site = LinesSite(spark, tmp_path, format="delta", **ONLY_PAGE_VIEWS)
-    site.arrive(*FIRST_DAY, bad=BAD)
+def test_bad_lines_are_told_and_kept_once_by_runs_that_count(spark, tmp_path, monkeypatch):
+    site = LinesSite(spark, tmp_path, **ONLY_PAGE_VIEWS)
+    site.arrive(*FIRST_DAY, bad=[*BAD, BAD[0]])
 
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -79,8 +69,15 @@ def test_bad_lines_of_a_run_that_is_undone_are_found_again(spark, tmp_path, monk
         with pytest.raises(KeyboardInterrupt):
             site.run("2024-01-03 00:00")
     assert site.bad_lines() == []
-    assert (site.run("2024-01-03 00:00").counts or {})["bad_lines"] == 3
-    assert len(site.bad_lines()) == 3
+
+    first = site.run("2024-01-03 00:00").counts or {}
+    site.arrive(*SECOND_DAY, bad=["no event either"])
+    second = site.run("2024-01-04 00:00").counts or {}
+    assert (first["bad_lines"], second["bad_lines"]) == (4, 1)
+    expected = [("0.tsv", text, 2 if text == "no event" else 1) for text in BAD]
+    assert site.bad_lines() == sorted([*expected, ("1.tsv", "no event either", 1)])
+    assert site.workspace.runs.last("web", 1)[0].counts["bad_lines"] == 1
+    assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",), ("p3",), ("p4",)]
 
 
 def test_files_of_something_else_are_refused_before_anything_is_written(spark, tmp_path):

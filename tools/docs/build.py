@@ -68,7 +68,8 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `targets.<name>.spark.jars` | local jar files, for machines without a network |
 | `schemas.derived`, `.scratch`, `.manifest` | names of the three schemas |
 | `events.path` or `events.table` | where the events are |
-| `events.format`, `events.options` | how to read them |
+| `events.format` | `parquet`, `delta`, `iceberg`, `json`, `csv`, [`enriched`](enriched-events.md) |
+| `events.options` | options for Spark's reader |
 | `events.read_once` | `true`: packages of one command read what they all need once |
 
 ## Secrets

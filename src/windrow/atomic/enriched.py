@@ -15,7 +15,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.columns import STANDARD_COLUMNS
-from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.atomic.names import WORD_BOUNDARIES
 from windrow.columns.rules import column
 from windrow.errors import SourceError
@@ -51,24 +50,21 @@ BAD_LINE = {
 }
 
 
-def events_of(lines: DataFrame, asked: Iterable[str] = ()) -> DataFrame:
-    """The events that the lines are, in the atomic shape; entities are JSON text.
+def events_of(lines: DataFrame, asked: Iterable[str]) -> DataFrame:
+    """The events that the lines are, in the atomic shape; of entities those `asked` for, as JSON.
 
-    There is a column for every entity that windrow knows, and for those that are `asked` for.
-    Nothing is made of an entity that nobody reads.
+    Any entity can be asked for, by the name of the column that a loader would put it into.
     """
     parts = _whole(lines).select(F.inline(F.filter(_read_lines(), lambda it: _reason(it).isNull())))
-    named = parts.select("fields", _named_entities().alias("entities"), _named_event())
+    named = parts.select("fields", _all_entities().alias("entities"), _described_event())
     fields = F.col("fields")
-    known = [entity.name for entity in ENTITY_COLUMNS]
-    others = [name for name in asked if _ENTITY_NAME.fullmatch(name)]
     return named.select(
         *(_value(fields, name).alias(name) for name in FIELDS if name not in _JSON_TYPES),
         # Consent is judged in the order of loading, and these events were never loaded.
         F.coalesce(_value(fields, "etl_tstamp"), _value(fields, "collector_tstamp")).alias(
             "load_tstamp"
         ),
-        *(_entity(name).alias(name) for name in dict.fromkeys((*known, *others))),
+        *(_entity(it).alias(it) for it in dict.fromkeys(asked) if _ENTITY_NAME.fullmatch(it)),
     )
 
 
@@ -179,45 +175,52 @@ def _value(fields: Column, name: str) -> Column:
     return _text(fields, name) if kind == "string" else _text(fields, name).try_cast(str(kind))
 
 
-def _named_entities() -> Column:
-    """All entities of an event, each with the columns that loaders would put it into."""
+def _all_entities() -> Column:
+    """All entities of an event, those that the tracker sent first."""
     nothing = F.array().cast(_ENTITIES)
     sent, added = (
         F.coalesce(F.col(f"{name}.data"), nothing) for name in ("contexts", "derived_contexts")
     )
-    return F.transform(F.concat(sent, added), lambda it: _named(it, "contexts"))
+    return F.transform(F.concat(sent, added), _squeezed)
 
 
-def _named_event() -> Column:
-    return _named(F.col("unstruct_event.data"), "unstruct_event").alias("event_data")
+def _described_event() -> Column:
+    return _squeezed(F.col("unstruct_event.data")).alias("event_data")
 
 
-def _named(item: Column, prefix: str) -> Column:
-    """A self-describing JSON with the two spellings of its column: words parted, and as one."""
+def _squeezed(item: Column) -> Column:
+    """A self-describing JSON, and its schema's letters and digits: what is quick to compare."""
     schema = item.getField("schema")
-    vendor = F.split_part(F.split_part(schema, F.lit("/"), F.lit(1)), F.lit(":"), F.lit(2))
-    name = F.split_part(schema, F.lit("/"), F.lit(2))
-    major = F.split_part(F.split_part(schema, F.lit("/"), F.lit(4)), F.lit("-"), F.lit(1))
-    parted = reduce(lambda it, words: F.regexp_replace(it, words, "$1_$2"), WORD_BOUNDARIES, name)
-
-    def spelt(name: Column) -> Column:
-        whole = F.concat_ws("_", F.lit(prefix), vendor, name, major)
-        return F.lower(F.translate(whole, ".-", "__"))
-
-    return F.struct(
-        spelt(parted).alias("column"), spelt(name).alias("in_one"), item.getField("data")
-    )
+    squeezed = F.lower(F.translate(schema, "_.-/", ""))
+    return F.struct(schema.alias("schema"), item.getField("data"), squeezed.alias("squeezed"))
 
 
 def _entity(name: str) -> Column:
     """An entity as JSON text, all of an event in one array, or a self-describing event."""
-
-    def is_it(item: Column) -> Column:
-        wanted = F.lit(name.lower())
-        return (item.getField("column") == wanted) | (item.getField("in_one") == wanted)
-
     if not name.lower().startswith("contexts_"):
-        event_data = F.col("event_data")
-        return F.when(is_it(event_data), event_data.getField("data"))
-    texts = F.transform(F.filter("entities", is_it), lambda it: it.getField("data"))
+        described = F.col("event_data")
+        return F.when(_is_of(described, name), described.getField("data"))
+    found = F.filter("entities", lambda it: _is_of(it, name))
+    texts = F.transform(found, lambda it: it.getField("data"))
     return F.when(F.size(texts) > 0, F.concat(F.lit("["), F.array_join(texts, ","), F.lit("]")))
+
+
+def _is_of(item: Column, column: str) -> Column:
+    """Whether a loader would put a self-describing JSON into the column.
+
+    Of most it is told at once that they are others: taking names apart is dear.
+    """
+    _, _, plain = re.split("^(contexts|unstruct_event)_", column.lower())
+    beginning = "iglu:" + plain.rpartition("_")[0].replace("_", "")
+    is_near = item.getField("squeezed").startswith(beginning)
+    return is_near & F.lit(plain).isin(*_spellings(item.getField("schema")))
+
+
+def _spellings(schema: Column) -> list[Column]:
+    """What loaders call the column of a schema, without the prefix: words as one, and parted."""
+    vendor = F.split_part(F.split_part(schema, F.lit("/"), F.lit(1)), F.lit(":"), F.lit(2))
+    name = F.split_part(schema, F.lit("/"), F.lit(2))
+    major = F.split_part(F.split_part(schema, F.lit("/"), F.lit(4)), F.lit("-"), F.lit(1))
+    parted = reduce(lambda it, words: F.regexp_replace(it, words, "$1_$2"), WORD_BOUNDARIES, name)
+    whole = (F.concat_ws("_", vendor, it, major) for it in (name, parted))
+    return [F.lower(F.translate(it, ".-", "__")) for it in whole]

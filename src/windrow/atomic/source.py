@@ -142,6 +142,10 @@ class Source:
         stored = None if self.stored is None else {**dict.fromkeys(missing, ()), **self.stored}
         return replace(self, adapted=self.adapted | missing, stored=stored)
 
+    def with_entities(self, names: Iterable[str]) -> Source:
+        """The source with stored columns of these entities, where events are lines."""
+        return self if self.lines is None else replace(self, raw=events_of(self.lines, names))
+
     def stored_for(self, columns: Iterable[str]) -> list[str] | None:
         """The stored columns that reading these takes; None when that cannot be told."""
         if self.stored is None:
@@ -197,12 +201,12 @@ def open_source(
     *,
     time_column: str,
     reshape: Callable[[DataFrame], Reshaped] | None = None,
-    asked: Iterable[str] = (),
+    asked: Iterable[str] = tuple(_KNOWN_ENTITIES),
 ) -> Source:
     """Find the events table and work out how to adapt its columns; reads no event.
 
     With `reshape`, entity columns are what it makes of them, and else stay as they are stored.
-    Where events are lines, they get the entity columns that windrow knows or is `asked` for.
+    Where events are lines, they have the entity columns that are `asked` for.
     """
     if source is None:
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.atomic.source import Source, check_columns, check_lines, check_readable, open_source
 from windrow.engine.workspace import Workspace
 from windrow.models.model import Model
+
+_KNOWN = tuple(entity.name for entity in ENTITY_COLUMNS)
 
 
 def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
@@ -24,13 +27,17 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
         ws.events,
         time_column=ws.settings.session_timestamp,
         reshape=ws.foundation.reshapes,
-        asked=needed,
+        asked=(*needed, *_KNOWN) if _reads_all(ws, models) else needed,
     )
     if ws.events is not None and ws.events.path is not None:
         check_lines(source, ws.events.path)
     source = source.with_nulls(ws.foundation.may_lack)
     check_columns(source, needed)
     return source
+
+
+def _reads_all(ws: Workspace, models: Sequence[Model]) -> bool:
+    return any(member.event_columns_for(ws.settings_of(member)) is None for member in models)
 
 
 def _needed(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:

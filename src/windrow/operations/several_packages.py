@@ -134,10 +134,7 @@ class _Reader:
             other.ws.events,
             other.decided.source.time_column,
         )
-        # Events that are lines have the entity columns that their own package asks for.
-        is_there = {*self.columns} <= {*other.decided.source.raw.columns}
-        overlap = self.first <= other.last and other.first <= self.last
-        return is_same and overlap and is_there
+        return is_same and self.first <= other.last and other.first <= self.last
 
 
 @contextmanager
@@ -195,5 +192,6 @@ def _kept(readers: Sequence[_Reader]) -> KeptRows:
     first = max(reader.first for reader in readers)
     last = min(reader.last for reader in readers)
     columns = dict.fromkeys(name for reader in readers for name in reader.columns)
-    rows = only(readers[0].decided.source.rows_between(first, last), columns)
+    source = readers[0].decided.source.with_entities(columns)
+    rows = only(source.rows_between(first, last), columns)
     return KeptRows(first, last, rows.persist())
