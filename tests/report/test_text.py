@@ -74,13 +74,15 @@ def test_a_run_tells_of_absurd_times_quarantine_sessions_without_rows_and_bad_js
         "malformed_contexts_page_1": 3,
         "malformed_unstruct_event_click_1": 1,
         "sessions_without_row": 1,
+        "bad_lines": 1200,
     }
-    assert shown(runs_text(ran(replace(a_result(), counts=counts))))[3:6] == [
+    assert shown(runs_text(ran(replace(a_result(), counts=counts))))[3:7] == [
         "  Left out: 2 events at an absurd or unknown time and 1 event of quarantined sessions.",
         "  Without a row in the sessions table: 1 session; no event of theirs counts there, "
         "such as those of bots or outside page views.",
         "  Not to be read as JSON, and taken for null: 4 entities: 3 in contexts_page_1 and 1 in "
         "unstruct_event_click_1.",
+        "  Not enriched events, and kept aside in the manifest schema: 1,200 lines.",
     ]
 
 

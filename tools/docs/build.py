@@ -16,6 +16,8 @@ from pydantic.fields import FieldInfo
 
 from windrow.columns.rules import column, rule_of
 from windrow.config import ModelSettings, PackageSettings
+from windrow.engine.bad_lines import BAD_LINES
+from windrow.engine.bad_lines import KEY as BAD_LINES_KEY
 from windrow.engine.destination import Destination
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
@@ -66,7 +68,8 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `targets.<name>.spark.jars` | local jar files, for machines without a network |
 | `schemas.derived`, `.scratch`, `.manifest` | names of the three schemas |
 | `events.path` or `events.table` | where the events are |
-| `events.format`, `events.options` | how to read them |
+| `events.format` | `parquet`, `delta`, `iceberg`, `json`, `csv`, [`enriched`](enriched-events.md) |
+| `events.options` | options for Spark's reader |
 | `events.read_once` | `true`: packages of one command read what they all need once |
 
 ## Secrets
@@ -130,7 +133,7 @@ went where; a table of users. Which there are, and which columns they have, your
 STATE_INTRO = """# What windrow remembers
 
 The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
-three are there once for every package.
+four are there once for every package, bad lines only once there are any.
 
 """
 
@@ -317,6 +320,13 @@ def state_tables() -> list[Table]:
             "one row per quarantined session",
             ("session_id",),
             Foundation().quarantine,
+        ),
+        Table(
+            "snowplow_<package>_bad_lines",
+            "Lines that are no events, of `events.format: enriched`.",
+            "one row per file and line",
+            BAD_LINES_KEY,
+            BAD_LINES,
         ),
         Table(
             "windrow_runs",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+WORD_BOUNDARIES = (r"([A-Z]+)([A-Z][a-z])", r"([a-z0-9])([A-Z])")
+"""Where a name in camelCase has the end of a word and the begin of the next, by these in turn."""
+
 
 def snake_case(text: str) -> str:
     """The name that a field of a schema has as a column; the SQL packages name columns so, too.
@@ -14,9 +17,9 @@ def snake_case(text: str) -> str:
     >>> snake_case("iECompatibilityVersion"), snake_case("userID"), snake_case("link-click")
     ('i_e_compatibility_version', 'user_id', 'link_click')
     """
-    parted = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", text)
-    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", parted)
-    return parted.replace("-", "_").lower()
+    for boundary in WORD_BOUNDARIES:
+        text = re.sub(boundary, r"\1_\2", text)
+    return text.replace("-", "_").lower()
 
 
 def camel_case(name: str) -> str:

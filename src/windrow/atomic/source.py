@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType
 
 from windrow.atomic.columns import STANDARD_COLUMNS
+from windrow.atomic.enriched import events_of, refuse_other_files
 from windrow.atomic.entities import known_entity
 from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.atomic.misfits import misfit_measures, text_columns
@@ -97,6 +98,8 @@ class Source:
     """What whoever runs the package should know of the columns."""
     kept: KeptRows | None = None
     """Rows that need not be read again."""
+    lines: DataFrame | None = None
+    """The lines that the events are read from; None where they are stored as rows."""
 
     def between(
         self,
@@ -138,6 +141,10 @@ class Source:
         missing = {name: partial(_null, name) for name in names if name not in self.adapted}
         stored = None if self.stored is None else {**dict.fromkeys(missing, ()), **self.stored}
         return replace(self, adapted=self.adapted | missing, stored=stored)
+
+    def with_entities(self, names: Iterable[str]) -> Source:
+        """The source with stored columns of these entities, where events are lines."""
+        return self if self.lines is None else replace(self, raw=events_of(self.lines, names))
 
     def stored_for(self, columns: Iterable[str]) -> list[str] | None:
         """The stored columns that reading these takes; None when that cannot be told."""
@@ -194,22 +201,26 @@ def open_source(
     *,
     time_column: str,
     reshape: Callable[[DataFrame], Reshaped] | None = None,
+    asked: Iterable[str] = tuple(_KNOWN_ENTITIES),
 ) -> Source:
     """Find the events table and work out how to adapt its columns; reads no event.
 
     With `reshape`, entity columns are what it makes of them, and else stay as they are stored.
+    Where events are lines, they have the entity columns that are `asked` for.
     """
     if source is None:
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
-    raw = _read(spark, source)
+    raw, lines = _read(spark, source), None
+    if source.format == "enriched":
+        raw, lines = events_of(raw, asked), raw
     if reshape is None:
-        return _adapted(raw, time_column)
+        return replace(_adapted(raw, time_column), lines=lines)
     own = reshape(raw)
     as_stored = {f.name: partial(_standard, f.name, f.dataType) for f in raw.schema.fields}
     adapted = MadeOnDemand({**as_stored, **_known(own.columns)})
     malformed = MadeOnDemand(_known(own.malformed))
     misfits = MadeOnDemand(text_columns({f.name: f.dataType for f in raw.schema.fields}))
-    return Source(raw, adapted, None, malformed, misfits, time_column, own.notes)
+    return Source(raw, adapted, None, malformed, misfits, time_column, own.notes, lines=lines)
 
 
 def _known(columns: Mapping[str, Column]) -> dict[str, Callable[[], Column]]:
@@ -231,7 +242,8 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
             if source.table:
                 frame = reader.table(_quoted_table(source.table))
             else:
-                frame = reader.format(source.format).load(source.path)
+                format = "text" if source.format == "enriched" else source.format
+                frame = reader.format(format).load(source.path)
         if not frame.columns:
             raise SourceError(f"The events at {place} have no columns: is the folder empty?")
         return frame
@@ -241,6 +253,13 @@ def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
             f"Cannot read the events at {place} as {source.format}: {reason} "
             "Check events.path, events.table and events.format in windrow.yml."
         ) from error
+
+
+def check_lines(source: Source, place: str) -> None:
+    """Stop where events are to be lines of enriched events, and no line can be one."""
+    if source.lines is not None:
+        with reading_events():
+            refuse_other_files(source.lines, place)
 
 
 def check_readable(source: Source) -> None:

@@ -20,8 +20,10 @@ class EventsSource(Frozen):
     table: TableName | None = Field(
         default=None, description="Name of the events table, with schema and catalog where needed."
     )
-    format: Literal["parquet", "delta", "iceberg", "json", "csv"] = Field(
-        default="parquet", description="File format under `path`; a table knows its own."
+    format: Literal["parquet", "delta", "iceberg", "json", "csv", "enriched"] = Field(
+        default="parquet",
+        description="File format under `path`; a table knows its own. `enriched`: the lines of "
+        "the collector's pipeline.",
     )
     options: TextMap = Field(
         default={}, description="Options handed to Spark's reader, such as `header` for csv."
@@ -36,6 +38,8 @@ class EventsSource(Frozen):
     def _is_in_one_place(self) -> EventsSource:
         if (self.path is None) == (self.table is None):
             raise ValueError("exactly one of `path` and `table`")
+        if self.table is not None and self.format == "enriched":
+            raise ValueError("`format: enriched` is of files: `path` in place of `table`")
         return self
 
     def under(self, project_dir: Path) -> EventsSource:

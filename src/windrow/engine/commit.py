@@ -117,7 +117,7 @@ def _written_days(ws: Workspace, models: ModelRun) -> dict[str, tuple[DayRange, 
 
 def _versions(ws: Workspace, models: ModelRun) -> dict[str, str]:
     """What the tables are at that the run wrote, or made its rows from."""
-    ours = {*ws.protected, *map(ws.table, ws.stored_models)}
+    ours = {ws.manifest, *ws.written_tables(ws.stored_models)}
     written = {table: at for table, at in ws.tables.written().items() if table in ours}
     return {**models.inputs.versions_read(), **{str(table): at for table, at in written.items()}}
 

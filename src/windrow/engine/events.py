@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.atomic.source import Source, check_columns, check_readable, open_source
+from windrow.atomic.entity_columns import ENTITY_COLUMNS
+from windrow.atomic.source import Source, check_columns, check_lines, check_readable, open_source
 from windrow.engine.workspace import Workspace
 from windrow.models.model import Model
+
+_KNOWN = tuple(entity.name for entity in ENTITY_COLUMNS)
 
 
 def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
@@ -18,14 +21,28 @@ def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
 
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
-    foundation = ws.foundation
+    needed = _needed(ws, models)
     source = open_source(
         ws.spark,
         ws.events,
         time_column=ws.settings.session_timestamp,
-        reshape=foundation.reshapes,
+        reshape=ws.foundation.reshapes,
+        asked=(*needed, *_KNOWN) if _reads_all(ws, models) else needed,
     )
-    source = source.with_nulls(foundation.may_lack)
+    if ws.events is not None and ws.events.path is not None:
+        check_lines(source, ws.events.path)
+    source = source.with_nulls(ws.foundation.may_lack)
+    check_columns(source, needed)
+    return source
+
+
+def _reads_all(ws: Workspace, models: Sequence[Model]) -> bool:
+    return any(member.event_columns_for(ws.settings_of(member)) is None for member in models)
+
+
+def _needed(ws: Workspace, models: Sequence[Model]) -> dict[str, str]:
+    """Column of the events -> who needs it."""
+    foundation = ws.foundation
     needed = dict.fromkeys(
         (*foundation.columns(ws.settings), *foundation.reads), "every run needs it"
     )
@@ -36,5 +53,4 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
                 needed.setdefault(column, f"model '{member.name}' needs it")
     for column in set(needed) & set(ws.options_of_columns):
         needed[column] = f"{ws.options_of_columns[column]} asks for it"
-    check_columns(source, needed)
-    return source
+    return needed

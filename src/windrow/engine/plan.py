@@ -268,9 +268,9 @@ def with_reads(plan: Plan, source: Source, settings: PackageSettings) -> Plan:
 
 def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate | None:
     try:
-        files = source.rows_between(first, last).select(
-            "_metadata.file_path", "_metadata.file_size"
-        )
+        # Lines have no time before they are read, so that all are.
+        rows = source.rows_between(first, last) if source.lines is None else source.lines
+        files = rows.select("_metadata.file_path", "_metadata.file_size")
     except PySparkException:
         # Not every source tells which file a row comes from.
         return None

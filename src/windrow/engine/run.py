@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from windrow.atomic.source import Source
+from windrow.engine.bad_lines import keep_bad_lines
 from windrow.engine.changed_options import refuse_changed_options
 from windrow.engine.checking import check_this_run
 from windrow.engine.commit import commit, reject
@@ -168,6 +169,7 @@ def process(
     """Take in the window, run the models, and commit how far they came."""
     with unreadable_files():
         intake = _take_in(ws, plan, source, listener)
+        bad = keep_bad_lines(ws, source, lease.run_id)
     models = ModelRun(
         ws, intake, plan.limits, plan.positions, plan.now, seen, emptied=plan.fresh.empties
     )
@@ -191,7 +193,7 @@ def process(
         plan=plan,
         outcome=Outcome.SUCCEEDED if len(done) == len(outcomes) else Outcome.FAILED,
         models=tuple(outcomes),
-        counts={**intake.counts, **recorded, **_without_row(ws, intake, models)},
+        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models)},
         checks=checks,
     )
     if has_failed(checks):

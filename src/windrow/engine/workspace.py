@@ -113,6 +113,11 @@ class Workspace:
         return self._manifest_table("base_quarantined_sessions")
 
     @property
+    def bad_lines(self) -> TableName:
+        """Lines that are no events, where events are read from lines."""
+        return self._manifest_table("bad_lines")
+
+    @property
     def protected(self) -> tuple[TableName, ...]:
         """The tables that a rebuild outside dev must not touch unasked."""
         sessions = (self.lifecycle,) if self.foundation.has_sessions else ()
@@ -139,7 +144,9 @@ class Workspace:
 
     def written_tables(self, models: Sequence[Model]) -> list[TableName]:
         """Every table that a run over these models may write, the manifest left out."""
-        return [*self.protected[1:], *(self.table(member) for member in models)]
+        is_enriched = self.events is not None and self.events.format == "enriched"
+        aside = [self.bad_lines] if is_enriched else []
+        return [*self.protected[1:], *aside, *(self.table(member) for member in models)]
 
     def versions_of(self, tables: Sequence[TableName]) -> dict[str, str]:
         """What tables are at now; asked side by side, as each answer takes a while."""

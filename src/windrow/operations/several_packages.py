@@ -192,5 +192,6 @@ def _kept(readers: Sequence[_Reader]) -> KeptRows:
     first = max(reader.first for reader in readers)
     last = min(reader.last for reader in readers)
     columns = dict.fromkeys(name for reader in readers for name in reader.columns)
-    rows = only(readers[0].decided.source.rows_between(first, last), columns)
+    source = readers[0].decided.source.with_entities(columns)
+    rows = only(source.rows_between(first, last), columns)
     return KeptRows(first, last, rows.persist())

@@ -131,6 +131,9 @@ def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
         )
     if counts.get("malformed_entities"):
         yield _malformed(counts)
+    if counts.get("bad_lines"):
+        lines = words.count(counts["bad_lines"], "line")
+        yield f"Not enriched events, and kept aside in the manifest schema: {lines}."
 
 
 def _malformed(counts: Mapping[str, int]) -> str:
