@@ -30,6 +30,7 @@ test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (n
 	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
 	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
 	uv pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
+	uv pip install --quiet --python $(LOWEST)/bin/python --no-deps -r requirements.nodeps.lock
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \
 	  --ignore tests/tables --ignore tests/spark --ignore tests/crashes
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) tests/engine/test_replays.py tests/tables/test_rewriting.py
@@ -58,7 +59,7 @@ clean: ## Remove what tools and runs left behind (.venv stays)
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # uv where there is one (it is several times faster), pip otherwise; both check the hashes.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements.nodeps.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "windrow needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
 	  echo "Name another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
@@ -68,12 +69,14 @@ $(READY): requirements.lock pyproject.toml
 	  set -ex; \
 	  test -x $(BIN)/python || uv venv --quiet --no-config --python "$$(command -v $(PYTHON))" .venv; \
 	  uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; \
+	  uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements.nodeps.lock; \
 	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
 	else \
 	  set -ex; \
 	  test -x $(BIN)/python || $(PYTHON) -m venv .venv; \
 	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip; \
 	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.nodeps.lock; \
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
 	fi
 	@touch $@

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from pyspark.sql import Row, SparkSession
+from snowplow_analytics_sdk import event_transformer as sdk
 
 from enriched_lines import OURS, contexts, line, unstruct_event, write_lines
 from website import rows
@@ -48,12 +49,6 @@ WHOLE = {
 del WHOLE["load_tstamp"]
 
 
-@pytest.fixture(scope="module")
-def sdk() -> Any:
-    # It wants an older python-dateutil than is locked, so that the lock cannot have both.
-    return pytest.importorskip("snowplow_analytics_sdk.event_transformer")
-
-
 def opened(spark: SparkSession, path: Path, *asked: str) -> Source:
     source = EventsSource(path=str(path), format="enriched")
     known = (WEB_PAGE.name, IAB.name, WEB_VITALS.name)
@@ -86,13 +81,13 @@ def assert_same(row: Row, of_sdk: dict[str, Any]) -> None:
     assert values == expected
 
 
-def test_fields_are_those_of_the_sdk_in_its_order(sdk: Any):
+def test_fields_are_those_of_the_sdk_in_its_order():
     names = [name for name, _ in sdk.ENRICHED_EVENT_FIELD_TYPES]
     assert [n.replace("refr_device_", "refr_dvce_") for n in names] == list(FIELDS)
     assert len(FIELDS) == 131
 
 
-def test_every_field_and_entity_is_as_the_sdk_reads_it(spark, tmp_path, sdk):
+def test_every_field_and_entity_is_as_the_sdk_reads_it(spark, tmp_path):
     each = [{n: v} for n, v in WHOLE.items() if n not in ("event_id", "collector_tstamp")]
     given = [WHOLE, {}, *each, {"page_title": " ", "contexts": contexts()}]
     lines = [line(**{**fields, "event_id": f"e{n:03}"}) for n, fields in enumerate(given)]
@@ -111,7 +106,7 @@ SOME = {"page_title": TEXT, "useragent": TEXT, "page_url": TEXT, "se_label": TEX
     max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.fixed_dictionaries(SOME, optional={"tag": TEXT}), min_size=10, max_size=40))
-def test_odd_values_are_as_the_sdk_reads_them(spark, tmp_path, sdk, drawn):
+def test_odd_values_are_as_the_sdk_reads_them(spark, tmp_path, drawn):
     lines = []
     for number, values in enumerate(drawn):
         entity = (IN_CONTEXTS[WEB_PAGE.name][0], {"id": values.pop("tag", "")})
@@ -173,7 +168,7 @@ def test_bad_lines_are_left_out_each_with_its_reason(spark, tmp_path):
 
 
 @pytest.mark.parametrize("text", [it for it, reason in BAD.items() if reason not in TOLERATED])
-def test_the_sdk_refuses_what_is_left_out(sdk: Any, text: str):
+def test_the_sdk_refuses_what_is_left_out(text: str):
     with pytest.raises(sdk.SnowplowEventTransformationException):
         sdk.transform(text)
 
