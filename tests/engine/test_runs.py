@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import LockedError, RefusedError, SourceError, State
+from windrow.engine.options import RunOptions
+from windrow.engine.refresh import check_refresh
 from windrow.engine.run import run
 from windrow.engine.steps import Step
 from windrow.state.holder import Holder
@@ -195,6 +197,24 @@ def test_full_refresh_starts_over_in_dev_and_is_refused_elsewhere(
     allowed = site.run("2024-01-04 00:00", {"web": {"allow_refresh": True}}, full_refresh=True)
     assert allowed.plan.limits.state is State.FIRST_RUN
     assert site.rows("page_views", "page_view_id") == [("p1",)]
+
+
+def test_single_tables_may_be_rebuilt_anywhere_unless_the_hook_says_no(
+    spark: SparkSession, tmp_path: Path
+):
+    ws = Site(spark, tmp_path, target="prod").workspace
+    some, tables = ws.models[:1], RunOptions(full_refresh=True)
+    check_refresh(ws, some, tables)
+    for models, options in (
+        (ws.models, tables),
+        (some, RunOptions(refresh_manifests=True)),
+        (some, RunOptions(full_refresh=True, refresh_manifests=True)),
+    ):
+        with pytest.raises(RefusedError, match="allow_refresh"):
+            check_refresh(ws, models, options)
+    (tmp_path / "hooks.py").write_text("def allow_refresh(target, default): return False")
+    with pytest.raises(RefusedError, match=r"hook allow_refresh in hooks\.py says no"):
+        check_refresh(Site(spark, tmp_path, target="prod").workspace, some, tables)
 
 
 def test_looking_writes_nothing(pages: Site):

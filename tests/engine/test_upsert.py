@@ -23,7 +23,7 @@ COLUMNS = {"id": "int", "session": "string", "seen": "timestamp", "seen_date": "
 TABLE = Destination(TableName("derived", "things"), ("id",), "seen")
 
 
-def things(spark: SparkSession, *rows: tuple[int, str]) -> DataFrame:
+def things(spark: SparkSession, *rows: tuple[int | None, str]) -> DataFrame:
     """Rows of id and day; the session of a row is its id's."""
     return materialize(
         frame_of(
@@ -55,6 +55,21 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.param == "rows merged":
         monkeypatch.setattr(upserts, "_FEW_ROWS", 0)
         monkeypatch.setattr(upserts, "_STORED_PER_CHANGED", 0)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_key_that_is_not_known_is_stored_once_but_for_a_plain_merge(
+    spark: SparkSession, filled: Tables
+):
+    def unknown() -> list[str]:
+        found = filled.read(TABLE.table).where("id is null").collect()
+        return sorted(row["seen_date"].isoformat() for row in found)
+
+    for day in ("2021-03-03", "2021-03-04"):
+        upsert(filled, TABLE, things(spark, (None, day), (4, day)))
+    assert unknown() == ["2021-03-04"]
+    upsert(filled, TABLE, things(spark, (None, "2021-03-05"), (4, "2021-03-05")), as_merged=True)
+    assert unknown() == ["2021-03-04", "2021-03-05"]
 
 
 @pytest.mark.usefixtures("either_way")
@@ -183,7 +198,7 @@ def test_types_and_key_change_in_an_emptied_table_and_back(
     with filled.commits_of(beginning_of("r")):
         filled.restore(TABLE.table, None)
     with filled.commits_of("r"):
-        assert prepare(filled, other, columns)
+        assert prepare(filled, other, columns).has_new_key
         filled.append(TABLE.table, things(spark, (9, "2021-01-09")).withColumn("id", F.lit("x")))
     assert filled.columns(TABLE.table) == columns
     assert filled.layout(TABLE.table).partition_by == ("seen_date",)

@@ -36,6 +36,16 @@ class Destination:
         return [day] if day is not None and columns[day] == "date" else []
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What was found or done when a table was made ready."""
+
+    is_made: bool = False
+    """There was none before."""
+    has_new_key: bool = False
+    """It has yet to note for good by which key its rows are told apart."""
+
+
 def prepare(
     tables: Tables,
     destination: Destination,
@@ -45,8 +55,8 @@ def prepare(
     is_rewritten: bool = False,
     is_emptied: bool = False,
     known_key: tuple[str, ...] | None = None,
-) -> bool:
-    """Make sure that the table exists with these columns; true when it has yet to note its key.
+) -> Prepared:
+    """Make sure that the table exists with these columns.
 
     Types and the key can change only while the table has no rows, as after a full refresh, or with
     `is_rewritten`: all rows are about to be written anew. Another key is noted for as long as the
@@ -64,10 +74,10 @@ def prepare(
             partition_by=layout.partition_by,
             cluster_by=layout.cluster_by,
         )
-        return False
+        return Prepared(is_made=True)
     stored = tables.columns(table)
     if known_key == destination.key and not is_emptied and columns.items() <= stored.items():
-        return False
+        return Prepared()
     other_types = {name: kind for name, kind in columns.items() if stored.get(name, kind) != kind}
     note = tables.note(table)
     if not (is_emptied or is_rewritten):
@@ -92,7 +102,7 @@ def prepare(
         tables.change_layout(table, layout)
     if note.key != destination.key:
         tables.note_key(table, destination.key)
-    return note.key != destination.key or not note.is_final
+    return Prepared(has_new_key=note.key != destination.key or not note.is_final)
 
 
 def _refuse_dropped(table: TableName, note: TableNote, stored: Columns) -> None:

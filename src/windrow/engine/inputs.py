@@ -179,7 +179,7 @@ class Inputs:
         total = Observed()
         counted = total.over(rows, {"rows": F.count(F.lit(1))})
         found, figures = measured(
-            counted.join(self.intake.users, user, how="left_semi"), {"rows": F.count(F.lit(1))}
+            counted.join(self.intake.everyone, user, how="left_semi"), {"rows": F.count(F.lit(1))}
         )
         if owner.key == (user,) and owner.date is None and owner.replaces is None:
             stored = total.figures()["rows"] if figures["rows"] else 0

@@ -130,10 +130,8 @@ class ModelRun:
 
     def _prepare(self, member: Model, rows: DataFrame) -> Destination:
         destination = self.ws.destination(member)
-        if not self.ws.tables.exists(destination.table):
-            self._made.add(destination.table)
         columns = _columns(member, rows, self.ws)
-        has_new_key = prepare(
+        prepared = prepare(
             self.ws.tables,
             destination,
             columns,
@@ -142,7 +140,9 @@ class ModelRun:
             is_emptied=destination.table in self._emptied,
             known_key=self._seen.key_of(destination.table),
         )
-        if has_new_key:
+        if prepared.is_made:
+            self._made.add(destination.table)
+        if prepared.has_new_key:
             self.new_keys.append(destination)
         return destination
 
@@ -169,7 +169,7 @@ class ModelRun:
             keeps="new" if self.ws.settings.compat else member.keeps,
             days=found.on,
             amended=amended,
-            copies_stay=self.ws.settings.compat,
+            as_merged=self.ws.settings.compat,
             touched=self.inputs.touched.get(member.name),
         )
         self._recompute.note(member, Change(rows, replaced, search))

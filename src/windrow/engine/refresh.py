@@ -79,10 +79,15 @@ def begin_anew(ws: Workspace, fresh: Fresh) -> None:
         manifest.forget(ws.spark, ws.tables, ws.manifest, fresh.forgets)
 
 
-def check_refresh(ws: Workspace) -> None:
-    """Stop unless this target allows a rebuild: dev does, elsewhere it must be asked for twice."""
+def check_refresh(ws: Workspace, models: Sequence[Model], options: RunOptions) -> None:
+    """Stop unless this target allows a rebuild: dev does, elsewhere it must be asked for twice.
+
+    Tables of some of the models may be rebuilt anywhere: of the manifests that takes their own rows
+    only, and the others go on meanwhile.
+    """
     settings = ws.settings
-    asked = ws.target == settings.dev_target_name or settings.allow_refresh
+    is_harmless = len(models) < len(ws.models) and not options.refresh_manifests
+    asked = ws.target == settings.dev_target_name or settings.allow_refresh or is_harmless
     if ws.hooks.allow_refresh(ws.target, asked):
         return
     what = (
@@ -92,5 +97,6 @@ def check_refresh(ws: Workspace) -> None:
         raise RefusedError(f"{what} The hook allow_refresh in hooks.py says no.")
     raise RefusedError(
         f"{what} Outside the dev target it needs allow_refresh too: "
-        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'.'
+        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'. Single tables can be rebuilt '
+        "without it: --full-refresh --select MODEL."
     )

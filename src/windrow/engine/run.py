@@ -80,9 +80,9 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     What a killed run left behind is taken back first; else nothing is written.
     """
     began = datetime.now(UTC)
-    if options.is_refresh:
-        check_refresh(ws)
     models = chosen_models(ws, options)
+    if options.is_refresh:
+        check_refresh(ws, models, options)
     source = checked_source(ws, models)
     refuse_unwritable(ws, models)
     # Tables that are emptied anyway must not stand in the way.

@@ -8,7 +8,7 @@ are merged into them. When there is nothing to replace, the rows are simply appe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import reduce
@@ -20,7 +20,10 @@ from pyspark.sql import functions as F
 from windrow.engine.destination import Destination, condition, stored_rows
 from windrow.tables import DELETED, Tables
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import materialize
+from windrow.tables.frames import join_by, materialize
+
+Join = Callable[[DataFrame, DataFrame, Sequence[str], str], DataFrame]
+"""Rows, others, the columns to join by, and how."""
 
 _STORED_DAY = "windrow_day"
 """The day of a stored row, beside its key, which may have a column `day`."""
@@ -58,7 +61,7 @@ class Amended:
         names = {name: f"windrow_{name}" for name in self.rows.columns if name not in key}
         amendments = self.rows.withColumnsRenamed(names).withColumn("windrow_amended", F.lit(True))
         is_meant = F.col("windrow_amended")
-        return stored.join(amendments, list(key), how="left").select(
+        return join_by(stored, amendments, key, "left").select(
             *(
                 F.when(is_meant, F.col(names[name])).otherwise(F.col(name)).alias(name)
                 if name in names
@@ -69,7 +72,7 @@ class Amended:
 
     def whole(self, stored: DataFrame, key: Sequence[str]) -> DataFrame:
         """Those of the stored rows that change, with all their columns."""
-        meant = stored.join(self.rows.select(*key), list(key), how="left_semi")
+        meant = join_by(stored, self.rows.select(*key), key, "left_semi")
         return self.applied_to(meant, key)
 
 
@@ -99,7 +102,7 @@ def upsert(
     keeps: Literal["new", "earliest", "latest"] = "new",
     days: Iterable[date | None] | None = None,
     amended: Amended | None = None,
-    copies_stay: bool = False,
+    as_merged: bool = False,
     touched: Touched | None = None,
 ) -> None:
     """Bring the run's rows into the table in at most one commit.
@@ -107,27 +110,28 @@ def upsert(
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
     `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
     `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced;
-    `copies_stay`: of a key that is stored several times each row is replaced, as a merge does it;
+    `as_merged`: of a key that is stored several times each row is replaced, and one that is not
+    known is no other one's equal, as in a plain merge; else it is that of any other such row;
     `touched`: what a look at the stored rows has found, where one was made before.
     """
-    key = destination.key
+    key, join = destination.key, _plain_join if as_merged else join_by
     if amended is not None and search is not None:
         search = (*search, *day_ranges(day for day in amended.days if day is not None))
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     if keeps != "new":
-        rows = materialize(_winners(stored, rows, destination, keeps))
+        rows = materialize(_winners(stored, rows, destination, keeps, join))
     if touched is None:
-        touched = look(stored, key, day, replaced, rows, amended)
+        touched = look(stored, key, day, replaced, rows, amended, join)
     if not touched.days:
         tables.append(destination.table, rows)
         return
     if not _can_be_written_anew(tables, destination, stored, rows, touched):
         near = _near(stored, day, touched)
         if amended is not None:
-            others = _without(amended.whole(near, key), rows, key, replaced)
+            others = _without(amended.whole(near, key), rows, key, replaced, join)
             rows = materialize(rows.unionByName(others.select(*rows.columns)))
-        _merge(tables, destination, rows, replaced, touched, near)
+        _merge(tables, destination, rows, replaced, touched, near, join)
         return
     where = "true"
     if day is not None:
@@ -136,10 +140,10 @@ def upsert(
         where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own, *also})
 
     def anew(old: DataFrame) -> DataFrame:
-        kept = _without(old, rows, key, replaced)
+        kept = _without(old, rows, key, replaced, join)
         if amended is not None:
             kept = amended.applied_to(kept, key)
-        return kept.unionByName(_as_often(rows, old, key) if copies_stay else rows)
+        return kept.unionByName(_as_often(rows, old, key) if as_merged else rows)
 
     tables.rewrite(destination.table, where, anew)
 
@@ -156,7 +160,7 @@ def replace_rows(
     tables.rewrite(
         destination.table,
         condition(day, dict(rows.dtypes)[day], days, or_null=False),
-        lambda old: _without(old, rows, destination.key, None).unionByName(rows),
+        lambda old: _without(old, rows, destination.key, None, _plain_join).unionByName(rows),
     )
 
 
@@ -167,6 +171,7 @@ def look(
     replaced: Replaced | None,
     rows: DataFrame | None = None,
     amended: Amended | None = None,
+    join: Join = join_by,
 ) -> Touched:
     """Which days hold rows that go or change.
 
@@ -181,7 +186,7 @@ def look(
     if own:
         keys = reduce(DataFrame.union, (it.select(*key) for it in own))
         same = keys.distinct().withColumn("windrow_same", F.lit(1))
-        narrow, hits = narrow.join(same, list(key), how="left"), [F.col("windrow_same")]
+        narrow, hits = join(narrow, same, key, "left"), [F.col("windrow_same")]
     if replaced is not None:
         values = replaced.values.select(*by).distinct().withColumn("windrow_gone", F.lit(1))
         narrow, hits = narrow.join(values, by, how="left"), [*hits, F.col("windrow_gone")]
@@ -210,12 +215,16 @@ def _can_be_written_anew(
 
 
 def _without(
-    stored: DataFrame, rows: DataFrame, key: Sequence[str], replaced: Replaced | None
+    stored: DataFrame,
+    rows: DataFrame,
+    key: Sequence[str],
+    replaced: Replaced | None,
+    join: Join,
 ) -> DataFrame:
     """The stored rows that stay."""
     by = list(replaced.columns) if replaced else []
     if by != list(key):
-        stored = stored.join(rows.select(*key), list(key), how="left_anti")
+        stored = join(stored, rows.select(*key), key, "left_anti")
     if replaced is not None:
         stored = stored.join(replaced.values.select(*by), by, how="left_anti")
     return stored
@@ -235,6 +244,7 @@ def _merge(
     replaced: Replaced | None,
     touched: Touched,
     near: DataFrame,
+    join: Join,
 ) -> None:
     """Merge the rows in; stored ones that they stand for without having their key are deleted."""
     key, changes = list(destination.key), rows
@@ -243,12 +253,13 @@ def _merge(
     if replaced is not None:
         by = list(replaced.columns)
         gone = near.join(replaced.values.select(*by), by, how="left_semi").select(*key)
-        gone = materialize(gone.join(rows.select(*key), key, how="left_anti"))
+        gone = materialize(join(gone, rows.select(*key), key, "left_anti"))
         changes = rows.withColumn(DELETED, F.lit(False)).unionByName(
             gone.withColumn(DELETED, F.lit(True)), allowMissingColumns=True
         )
     bound = None if day is None else _on(f"t.{day}", kinds[day], touched.days)
-    tables.merge(destination.table, changes, key=key, bound=bound)
+    nulls_match = join is join_by
+    tables.merge(destination.table, changes, key=key, bound=bound, nulls_match=nulls_match)
 
 
 def _near(stored: DataFrame, day: str | None, touched: Touched) -> DataFrame:
@@ -258,18 +269,25 @@ def _near(stored: DataFrame, day: str | None, touched: Touched) -> DataFrame:
     return stored.where(_on(day, dict(stored.dtypes)[day], touched.days))
 
 
-def _winners(stored: DataFrame, rows: DataFrame, destination: Destination, keeps: str) -> DataFrame:
+def _winners(
+    stored: DataFrame, rows: DataFrame, destination: Destination, keeps: str, join: Join
+) -> DataFrame:
     """The run's rows that are stored: those with no better one in the table."""
     key, at = list(destination.key), destination.date
     assert at is not None
     is_earlier_kept = keeps == "earliest"
     best = F.min(at) if is_earlier_kept else F.max(at)
-    same = stored.select(*key, at).join(rows.select(*key), key, how="left_semi")
+    same = join(stored.select(*key, at), rows.select(*key), key, "left_semi")
     known = same.groupBy(*key).agg(best.alias("stored_at"))
     stored_at, new_at = F.col("stored_at"), F.col(at)
     is_worse = stored_at < new_at if is_earlier_kept else stored_at > new_at
-    compared = rows.join(known, key, how="left")
+    compared = join(rows, known, key, "left")
     return compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
+
+
+def _plain_join(rows: DataFrame, others: DataFrame, by: Sequence[str], how: str) -> DataFrame:
+    """A join in which what is not known equals nothing."""
+    return rows.join(others, list(by), how=how)
 
 
 def _days_of(rows: DataFrame, day: str) -> list[date | None]:

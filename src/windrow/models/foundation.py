@@ -84,6 +84,8 @@ class Foundation:
     """The quarantine's own name, where it is not the package's usual one."""
     has_one_user_per_session: bool = True
     """True: every event of a session gets the session's user. False: each keeps its own."""
+    begins_at_recorded_start: bool = False
+    """True: `compat` leaves out events from before the start that the lifecycle has."""
     keeps_originals: bool = False
     """True: the event's own session and user stay, as `original_<column>`."""
     platforms: tuple[str, ...] = ()

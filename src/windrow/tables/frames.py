@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -28,6 +29,17 @@ def measured(frame: DataFrame, measures: Mapping[str, Column]) -> tuple[DataFram
     observed = Observed()
     settled = materialize(observed.over(frame, measures))
     return settled, observed.figures()
+
+
+def join_by(rows: DataFrame, others: DataFrame, by: Sequence[str], how: str) -> DataFrame:
+    """A join by columns in which what is not known equals what is not known.
+
+    The others have nothing but these columns where the join would else have any of theirs twice.
+    """
+    names = {name: f"windrow_by_{number}" for number, name in enumerate(by)}
+    is_same = (F.col(quoted(name)).eqNullSafe(F.col(other)) for name, other in names.items())
+    renamed = others.withColumnsRenamed(names)
+    return rows.join(renamed, reduce(Column.__and__, is_same), how=how).drop(*names.values())
 
 
 def frame_of(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Columns) -> DataFrame:

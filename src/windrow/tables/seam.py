@@ -176,14 +176,16 @@ class Tables(Protocol):
         bound: str | None = None,
         insert: bool = True,
         update: bool = True,
+        nulls_match: bool = False,
     ) -> None:
         """Upsert rows by key; rows of `changes` with DELETED true remove their key instead.
 
         `changes` has the table's columns, or some of them (the others are left as they are on
         update and null on insert), and may have DELETED. `bound` is a SQL condition on the
         target's columns, written with the alias `t`, that is true for every stored row whose key
-        is in `changes`: it prunes the files that are read. A null key never matches. Without
-        `insert`, rows that match nothing are left out; without `update`, rows that match something.
+        is in `changes`: it prunes the files that are read. A null key never matches, unless
+        `nulls_match`: then it matches another one. Without `insert`, rows that match nothing are
+        left out; without `update`, rows that match something.
         """
         ...
 

@@ -70,9 +70,11 @@ def merge(
     has_tombstones: bool,
     insert: bool = True,
     update: bool = True,
+    nulls_match: bool = False,
 ) -> str:
-    """The upsert: stored rows are `t`, changes are `s`, and a null key matches nothing."""
-    condition = " and ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in key)
+    """The upsert: stored rows are `t`, changes are `s`; a null key matches nothing unless asked."""
+    equals = "<=>" if nulls_match else "="
+    condition = " and ".join(f"t.{quoted(c)} {equals} s.{quoted(c)}" for c in key)
     if bound:
         condition += f" and ({bound})"
     clauses = [f"merge into {identifier} as t using {source} as s on {condition}"]

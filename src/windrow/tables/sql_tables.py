@@ -259,6 +259,7 @@ class SqlTables(ABC):
         bound: str | None = None,
         insert: bool = True,
         update: bool = True,
+        nulls_match: bool = False,
     ) -> None:
         names = [c for c in changes.columns if c != DELETED]
         if not key or not set(key) <= set(names):
@@ -276,6 +277,7 @@ class SqlTables(ABC):
                     has_tombstones=DELETED in changes.columns,
                     insert=insert,
                     update=update,
+                    nulls_match=nulls_match,
                 )
                 self.spark.sql(text)
         except TableError:

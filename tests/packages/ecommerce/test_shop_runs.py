@@ -80,6 +80,27 @@ def split(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop
     return shop
 
 
+@pytest.mark.parametrize("compat", [False, True])
+def test_an_event_from_before_the_recorded_start_of_its_session_counts_unless_compat(
+    spark: SparkSession, tmp_path: Path, compat: bool
+):
+    shop = Shop(spark, tmp_path, compat=compat)
+    shop.arrive(
+        action("1", "long", "2024-01-01 08:00", "list_view", products=HAT),
+        action("2", "s1", "2024-01-02 10:00", "checkout_step", step=2),
+    )
+    shop.run("2024-01-03 00:00")
+    shop.arrive(
+        action("3", "long", "2024-01-03 09:00", "list_view", products=HAT),
+        action("4", "s1", "2024-01-03 09:30", "checkout_step", step=3),
+        # Loaded long after it was collected, so that no window has it.
+        action("5", "s1", "2024-01-01 12:00", "checkout_step", step=1),
+    )
+    shop.run("2024-01-04 00:00")
+    steps = [row[0] for row in shop.rows("checkout_interactions", "checkout_step_number")]
+    assert sorted(steps) == ([2, 3] if compat else [1, 2, 3])
+
+
 def test_a_past_window_processed_again_changes_nothing(split: Shop):
     before = contents(split)
     project = split.project()

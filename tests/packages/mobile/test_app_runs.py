@@ -26,6 +26,26 @@ OWN_TOTALS = {
 }
 
 
+@pytest.mark.parametrize("compat", [False, True])
+def test_a_device_that_only_the_first_event_names_is_a_user_unless_compat(
+    spark: SparkSession, tmp_path: Path, compat: bool
+):
+    app = App(spark, tmp_path, compat=compat)
+    app.arrive(
+        app_event("e1", "s1", "2024-01-02 10:00", screen="a", device="d1"),
+        app_event("e2", "s1", "2024-01-02 10:01", screen="b", device="d2", user_id="anna"),
+        app_event("e3", "s2", "2024-01-02 11:00", screen="c", device="d3"),
+    )
+    app.run("2024-01-03 00:00")
+    assert app.rows("sessions", "session_id", "device_user_id") == [("s1", "d1"), ("s2", "d3")]
+    users = [row[0] for row in app.rows("users", "device_user_id")]
+    assert users == (["d3"] if compat else ["d1", "d3"])
+
+    app.arrive(app_event("e4", "s3", "2024-01-03 10:00", screen="d", device="d2", user_id="ben"))
+    app.run("2024-01-04 00:00")
+    assert app.rows("user_mapping", "device_user_id", "user_id") == [("d2", "ben")]
+
+
 def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     spark: SparkSession, tmp_path: Path
 ):

@@ -65,11 +65,14 @@ def gather_events(
     if not settings.compat:
         # Events of sessions past their cap are consumed too, though they lead to no row.
         reached = max(filter(None, (reached, sessions.reached)), default=None)
-    whose = lives.select(F.explode("whose").alias(foundation.user))
+    everyone = _users_in(lives, "whose", foundation)
     return Intake(
         sessions=lives.select(SESSION_ID, USER_ID, "start_tstamp", "end_tstamp"),
         found=sessions,
-        users=whose.where(F.col(foundation.user).isNotNull()).distinct(),
+        # The reference looks at the users of its lifecycle only: of those whom other events name,
+        # rows are not made, or stay as they were.
+        users=_users_in(lives, "recorded", foundation) if settings.compat else everyone,
+        everyone=everyone,
         events=unique.withColumns(foundation.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days}),
@@ -138,5 +141,10 @@ def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
     nobody = F.array().cast("array<string>")
     whose = F.array_union(F.coalesce("users", nobody), F.array(user, USER_ID))
     return sessions.join(of_events, SESSION_ID, how="left").withColumns(
-        {"whose": whose, USER_ID: user}
+        {"whose": whose, "recorded": F.array(USER_ID), USER_ID: user}
     )
+
+
+def _users_in(lives: DataFrame, column: str, foundation: Foundation) -> DataFrame:
+    users = lives.select(F.explode(column).alias(foundation.user))
+    return users.where(F.col(foundation.user).isNotNull()).distinct()

@@ -40,7 +40,8 @@ def events_of_sessions(
     """The usable events of the sessions, up to each session's cap, copies still among them.
 
     `scanned` lies within the sessions' first start and last end. An event need not lie between
-    its own session's ends: late-loaded ones are older or newer than the recorded life.
+    its own session's ends: late-loaded ones are older or newer than the recorded life. Some of the
+    reference's packages leave the older ones out.
     """
     time = F.col(settings.session_timestamp)
     lives = sessions.select(
@@ -49,8 +50,11 @@ def events_of_sessions(
         F.col("start_tstamp").alias("session_start"),
     )
     is_within_cap = time <= plus_days(F.col("session_start"), settings.max_session_days)
+    is_within = is_within_cap & foundation.is_usable(settings)
+    if settings.compat and foundation.begins_at_recorded_start:
+        is_within &= time >= F.col("session_start")
     found = scanned.join(lives, foundation.session, how="inner")
-    return found.where(is_within_cap & foundation.is_usable(settings)).drop("session_start")
+    return found.where(is_within).drop("session_start")
 
 
 def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:

@@ -43,7 +43,9 @@ class Intake:
     found: Sessions | None
     """What the look for the sessions found; None in a package without sessions."""
     users: DataFrame
-    """Everyone who has one of these sessions, or had it until now."""
+    """Those whose rows the run brings up to date: who has one of these sessions, or had it."""
+    everyone: DataFrame
+    """All users that events of these sessions name, or whose they are or were."""
     events: DataFrame
     reached: datetime | None
     """The greatest collector time that was consumed."""

@@ -59,10 +59,12 @@ def events_of_window(
     }
     counts |= counts_of_malformed(source, bad)
     nobody = frame_of(ws.spark, [], foundation.lifecycle)
+    users = nobody.select(F.col(foundation.recorded_user).alias(foundation.user))
     return Intake(
         sessions=foundation.from_record(nobody),
         found=None,
-        users=nobody.select(F.col(foundation.recorded_user).alias(foundation.user)),
+        users=users,
+        everyone=users,
         events=events.drop("copies"),
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
