@@ -97,6 +97,6 @@ def check_refresh(ws: Workspace, models: Sequence[Model], options: RunOptions) -
         raise RefusedError(f"{what} The hook allow_refresh in hooks.py says no.")
     raise RefusedError(
         f"{what} Outside the dev target it needs allow_refresh too: "
-        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'. Single tables can be rebuilt '
-        "without it: --full-refresh --select MODEL."
+        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'. '
+        "Single tables can be rebuilt without it: --full-refresh --select MODEL."
     )
