@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from crashes.kills import Moment, plug_pulled
-from website import ONLY_PAGE_VIEWS, Site, event
+from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import RefusedError, TableError, UsageError
 
 
@@ -91,6 +91,9 @@ def test_what_a_killed_refresh_left_behind_stops_runs_until_it_is_rebuilt(
     stored = ws.tables.read(table)
     ws.tables.append(table, stored.replace({"p1": "foreign"}, subset=["page_view_id"]))
     begin_refresh(site)
+    project, clock = site.project(), at("2024-01-04 00:00")
+    past = project.plan_rerun("web", first=at("2024-01-03 00:00"), now=clock)
+    assert project.rerun("web", past)
     with pytest.raises(RefusedError, match="--full-refresh --select page_views"):
         site.run("2024-01-04 00:00")
     site.run("2024-01-04 00:00", select="page_views", full_refresh=True)

@@ -65,11 +65,14 @@ class Seen:
         return next((run.table_versions for run in kept if run.has_succeeded(model)), None)
 
     def left_behind(self) -> frozenset[str]:
-        """Tables with what a killed run wrote, which no run has rebuilt since."""
+        """Tables with what a killed run wrote, which no run has rebuilt since.
+
+        Doing a past window again rebuilds nothing, and any other run but a rebuild was refused.
+        """
         left, made = set[str](), set[str]()
         for run in self.newest_runs:
             left |= {*run.left_behind} - made
-            if run.outcome.is_kept:
+            if run.outcome.is_kept and run.rerun_from is None:
                 made |= {it.name for it in run.models if it.outcome is ModelFate.SUCCEEDED}
         return frozenset(left)
 
@@ -90,7 +93,7 @@ def look(ws: Workspace) -> Seen:
     """Read the package's state, in one query; writes nothing."""
     frames = {
         "lease": ws.leases.rows_of(ws.lease_name),
-        "runs": ws.runs.newest(ws.lease_name, _NEWEST_RUNS),
+        "runs": ws.runs.newest(ws.lease_name, _NEWEST_RUNS, and_unsettled=True),
         "manifest": manifest.rows_of(ws.tables, ws.manifest),
     }
     found = collect_together({name: rows for name, rows in frames.items() if rows is not None})

@@ -205,12 +205,19 @@ class Runs:
         rows = self.newest(package, count)
         return [] if rows is None else in_order(records_in(rows, RunRecord))
 
-    def newest(self, package: str, count: int) -> DataFrame | None:
-        """Their rows, in no order; None before the first run of any package."""
+    def newest(self, package: str, count: int, *, and_unsettled: bool = False) -> DataFrame | None:
+        """Their rows, in no order; None before the first run of any package.
+
+        With `and_unsettled`, those are among them that left tables behind, however old they are.
+        """
         rows = self._of(package)
         if rows is None:
             return None
-        return rows.orderBy(F.desc("started_at"), F.desc("finished_at")).limit(count)
+        order = [F.desc("started_at"), F.desc("finished_at")]
+        # A ledger of an earlier version does not have the column yet.
+        if and_unsettled and "left_behind" in rows.columns:
+            order = [F.desc(F.coalesce(F.size("left_behind") > 0, F.lit(False))), *order]
+        return rows.orderBy(*order).limit(count)
 
     def outcome_of(self, package: str, run_id: str) -> Outcome | None:
         """How the run ended; None when the ledger does not have it."""
