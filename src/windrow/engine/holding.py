@@ -255,7 +255,7 @@ def _bring_to_an_end(
         return ()
     if has_committed(ws.tables, ws.manifest, killed.run_id):
         # Nobody has written since: what the tables are at now is what the run left.
-        versions = ws.versions_of([*ws.protected, *map(ws.table, ws.stored_models)])
+        versions = ws.versions_of([ws.manifest, *ws.written_tables(ws.stored_models)])
         end(ws, killed, Outcome.SUCCEEDED, error=said_nothing, table_versions=versions)
         return ()
     undone = take_back(ws, killed, given_up, rebuilt)

@@ -166,18 +166,20 @@ class Inputs:
             # Where the reader is behind, or ahead, all of this run's rows are news to it.
             return before.limit(0) if self._lags(reader, owner) else before
         change = self.recompute.changes.get(owner.name)
-        if change is None or change.is_whole:
-            return before if change is None else change.rows
+        if change is None:
+            return before
+        if change.is_whole:
+            return change.rows
         kept = before.join(change.rows.select(*owner.key), list(owner.key), how="left_anti")
         return kept.unionByName(change.rows)
 
     def _read_of_users(self, reader: Model, owner: Model) -> DataFrame:
         """The stored rows of this run's users; whoever stores new ones knows where these lie."""
-        rows, user = self._whole_table(reader, owner), self.ws.foundation.user
-        if not self.ws.tables.exists(self.ws.table(owner)):
-            return rows
+        table, user = self.ws.table(owner), self.ws.foundation.user
+        if not self.ws.tables.exists(table):
+            return self._whole_table(reader, owner)
         total = Observed()
-        counted = total.over(rows, {"rows": F.count(F.lit(1))})
+        counted = total.over(self.ws.tables.read(table), {"rows": F.count(F.lit(1))})
         found, figures = measured(
             counted.join(self.intake.everyone, user, how="left_semi"), {"rows": F.count(F.lit(1))}
         )

@@ -82,9 +82,7 @@ def undo(
     back = []
     # The taking back is no commit of the run: undoing it a second time must find nothing.
     with tables.commits_of(undoing_of(run_id), fence=_no_fence):
-        for way in ways:
-            if way.table in left:
-                continue
+        for way in (it for it in ways if it.foreign is None):
             try:
                 tables.restore(way.table, way.version)
             except TableError:
