@@ -18,6 +18,11 @@ LOG_SETTINGS = {
 
 _FILES_READ = {"number of files read", "number of result data files"}
 """What Spark's own scans call it, and what Iceberg's do."""
+_FILE_BYTES = {"size of files read", "total data file size"}
+"""Of whole files, of which a scan reads the columns that it needs."""
+DELTA_LOG = "logs of Delta"
+_FOLDER = re.compile(r"file:(/[^\],\s]+)")
+_ICEBERG = re.compile(r"IcebergScan\(table=([^,\s]+)")
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,10 @@ class Execution:
     began: int
     place: str
     ended: int | None = None
-    files_read: int = 0
+    files_read: Counter[str] = field(default_factory=Counter)
+    """Table -> data files that scans opened."""
+    file_bytes: Counter[str] = field(default_factory=Counter)
+    """Table -> the size of these files."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,11 @@ class Place:
 def read_log(lines: Iterable[str]) -> Log:
     """The executions, jobs and tasks of an event log."""
     log = Log()
-    counters: set[int] = set()
-    """The metrics that count files: plans name them before their values come."""
+    counters: dict[int, tuple[str, bool]] = {}
+    """Metric -> the table whose files it counts, or of whose files it has the size.
+
+    Plans name the metrics before their values come.
+    """
     for line in lines:
         event = json.loads(line)
         kind = event["Event"].rsplit(".", 1)[-1]
@@ -95,8 +106,7 @@ def read_log(lines: Iterable[str]) -> Log:
         elif kind == "SparkListenerTaskEnd":
             log.tasks.append(_task(event))
         elif kind == "SparkListenerDriverAccumUpdates":
-            found = [n for metric, n in event["accumUpdates"] if metric in counters]
-            log.executions[event["executionId"]].files_read += sum(found)
+            _add_files(log.executions[event["executionId"]], event["accumUpdates"], counters)
         if "sparkPlanInfo" in event:
             counters.update(_file_counters(event["sparkPlanInfo"]))
     return log
@@ -112,9 +122,19 @@ def counts(log: Log, span: Span) -> dict[str, int]:
         "jobs": sum(it.began in span for it in log.jobs),
         "tasks": len(tasks),
         "bytes_read": sum(it.bytes_read for it in tasks),
-        "files_read": sum(it.files_read for it in executions),
+        "files_read": sum(it.files_read.total() for it in executions),
         "bytes_shuffled": sum(it.bytes_shuffled for it in tasks),
     }
+
+
+def files_by_table(log: Log, span: Span) -> dict[str, tuple[int, int]]:
+    """Table -> the data files that scans of it opened in a stretch of time, and their size."""
+    files, sizes = Counter[str](), Counter[str]()
+    for it in log.executions.values():
+        if it.began in span:
+            files += it.files_read
+            sizes += it.file_bytes
+    return {table: (files[table], sizes[table]) for table in sorted(files)}
 
 
 def places(log: Log, span: Span) -> list[Place]:
@@ -174,9 +194,30 @@ def _task(event: Mapping[str, Any]) -> Task:
     )
 
 
-def _file_counters(plan: Mapping[str, Any]) -> Iterator[int]:
+def _add_files(
+    execution: Execution,
+    updates: Iterable[tuple[int, int]],
+    counters: Mapping[int, tuple[str, bool]],
+) -> None:
+    for metric, value in updates:
+        if metric in counters:
+            table, is_size = counters[metric]
+            (execution.file_bytes if is_size else execution.files_read)[table] += value
+
+
+def _file_counters(plan: Mapping[str, Any]) -> Iterator[tuple[int, tuple[str, bool]]]:
     for metric in plan.get("metrics", ()):
-        if metric["name"] in _FILES_READ:
-            yield metric["accumulatorId"]
+        if metric["name"] in _FILES_READ | _FILE_BYTES:
+            yield metric["accumulatorId"], (_table(plan), metric["name"] in _FILE_BYTES)
     for child in plan.get("children", ()):
         yield from _file_counters(child)
+
+
+def _table(scan: Mapping[str, Any]) -> str:
+    """The table that a scan reads, as far as its plan tells."""
+    found = _FOLDER.search(scan.get("metadata", {}).get("Location", ""))
+    if found:
+        folder = found[1].rstrip("/").rsplit("/", 1)[-1]
+        return DELTA_LOG if "/_delta_log" in found[1] else folder
+    found = _ICEBERG.search(scan.get("simpleString", ""))
+    return found[1].rsplit(".", 1)[-1] if found else "others"

@@ -48,7 +48,7 @@ def parse(arguments: Sequence[str]) -> Options:
     add("--repeat", type=_at_least_one, default=3, metavar="N", help="rounds to take medians of")
     add("--format", choices=[*FORMATS, BOTH], default="delta", help="of the tables")
     add("--package", default="web", metavar="P", help="as in windrow.yml; web+media_player, too")
-    add("--vars", type=_settings, default={}, metavar="JSON", help="options of the package")
+    add("--vars", type=settings_of, default={}, metavar="JSON", help="options of the package")
     add("--conf", type=_pair, action="append", default=[], metavar="K=V", help="Spark settings")
     add(
         "--against",
@@ -71,7 +71,7 @@ def _at_least_one(text: str) -> int:
     return int(text)
 
 
-def _settings(text: str) -> dict[str, Any]:
+def settings_of(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:

@@ -141,6 +141,13 @@ class Site:
         frame = event_frame(self.spark, events).coalesce(1)
         frame.write.mode("append").parquet(str(self.folder / "events"))
 
+    def arrive_by_day(self, *events: Event) -> None:
+        """Events are loaded, a folder for each day on which they were; always so, or never."""
+        frame = event_frame(self.spark, events).coalesce(1)
+        dated = frame.withColumn("load_tstamp_date", F.to_date("load_tstamp"))
+        place = str(self.folder / "events")
+        dated.write.mode("append").partitionBy("load_tstamp_date").parquet(place)
+
     def project(self, vars: Mapping[str, Any] | None = None) -> Project:
         return Project.load(self.folder, spark=self.spark, vars=vars)
 

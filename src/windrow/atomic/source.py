@@ -14,7 +14,7 @@ from functools import partial
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StringType
+from pyspark.sql.types import DataType, DateType, StringType
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.atomic.enriched import events_of, refuse_other_files
@@ -31,6 +31,14 @@ from windrow.tables.sql import quoted
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MICROSECOND = timedelta(microseconds=1)
 _FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
+
+_LOAD_DAY = "load_tstamp_date"
+"""What loaders partition events by: the day on which an event came into the table."""
+_LONG_AGO = datetime(1970, 1, 3, tzinfo=UTC)
+_CLOCKS_DIFFER = timedelta(days=1)
+"""An event is loaded after it was collected, by another machine's clock."""
+_BEFORE_LOADING = ("collector_tstamp", "etl_tstamp", "load_tstamp")
+"""Times of an event that its load day cannot be before, clocks apart."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,22 @@ class Source:
         The bounds are literals of the stored column's own type, so that files are pruned. Where
         times are text, rows whose time cannot be read come along, for someone to notice them.
         """
-        return self.raw.where(self._is_between(lower, upper) | self._has_misfit_time())
+        rows = self._loaded_since(lower)
+        return rows.where(self._is_between(lower, upper) | self._has_misfit_time())
+
+    def _loaded_since(self, collected: datetime) -> DataFrame:
+        """The stored rows that can hold events collected since a moment.
+
+        Files without statistics of their times, as Spark writes them, are told apart by nothing but
+        the folder that they lie in: without this bound a run opens every file there is.
+        """
+        has_day = _LOAD_DAY in self.raw.columns and isinstance(
+            self.raw.schema[_LOAD_DAY].dataType, DateType
+        )
+        if not has_day or self.time_column not in _BEFORE_LOADING or collected < _LONG_AGO:
+            return self.raw
+        day = F.lit((collected - _CLOCKS_DIFFER).date())
+        return self.raw.where((F.col(_LOAD_DAY) >= day) | F.col(_LOAD_DAY).isNull())
 
     def rows_since(self, lower: datetime) -> DataFrame:
         """The stored rows from a collector time on."""
@@ -177,7 +200,7 @@ class Source:
         missing = [(lower, kept.first - _MICROSECOND), (kept.last + _MICROSECOND, upper)]
         for first, last in missing:
             if first <= last:
-                others = self.raw.where(self._is_between(first, last))
+                others = self._loaded_since(first).where(self._is_between(first, last))
                 rows = rows.union(only(others, kept.rows.columns))
         return rows
 

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 
 from windrow.engine.holding import end, take_back
 from windrow.engine.intake import Intake
+from windrow.engine.key_days import (
+    Brought,
+    Keyed,
+    keyed_by_user,
+    keyed_sessions,
+    models_by_user,
+)
 from windrow.engine.model_run import ModelRun
 from windrow.engine.plan import Plan, next_lower
 from windrow.engine.result import RunResult
@@ -45,13 +52,21 @@ def commit(
         moved=moved,
         is_caught_up=not moved or _is_last(plan.limits, is_all),
     )
+    # Before the run counts: a table that has more than the ledger knows of does no harm.
+    key_days = models.key_days.brought_up_to(plan.limits.upper.date(), _brought(ws, models))
     manifest.commit(ws.spark, ws.tables, ws.manifest, moved)
     for destination in models.new_keys:
         ws.tables.set_key(destination.table, destination.key)
     keys = {str(ws.table(m)): m.key for m in done if m.key and m.kind != "this_run"}
     versions = _versions(ws, models)
     return _record(
-        ws, result, lease, written_days=_written_days(ws, models), keys=keys, versions=versions
+        ws,
+        result,
+        lease,
+        written_days=_written_days(ws, models),
+        keys=keys,
+        versions=versions,
+        key_days=key_days,
     )
 
 
@@ -115,6 +130,26 @@ def _written_days(ws: Workspace, models: ModelRun) -> dict[str, tuple[DayRange, 
     }
 
 
+def _brought(ws: Workspace, models: ModelRun) -> dict[Keyed, Brought | None]:
+    """What the run brought into tables whose keys' days are known."""
+    brought: dict[Keyed, Brought | None] = {}
+    found = models.intake.found
+    if found is not None and found.started_on:
+        rows = ws.foundation.as_recorded(found.continued)
+        brought[keyed_sessions(ws)] = Brought(rows, found.started_on)
+    for member in models_by_user(ws):
+        keyed = keyed_by_user(ws, member)
+        if keyed is None or keyed.table not in ws.tables.written():
+            continue
+        written = models.written.get(member.name)
+        if written is None or written.on is None:
+            # It failed behind its own commit: nobody knows what it brought.
+            brought[keyed] = None
+        else:
+            brought[keyed] = Brought(models.rows[member.name], written.on)
+    return brought
+
+
 def _versions(ws: Workspace, models: ModelRun) -> dict[str, str]:
     """What the tables are at that the run wrote, or made its rows from."""
     ours = {ws.manifest, *ws.written_tables(ws.stored_models)}
@@ -138,6 +173,7 @@ def _record(
     written_days: dict[str, tuple[DayRange, ...]] | None = None,
     keys: dict[str, tuple[str, ...]] | None = None,
     versions: dict[str, str] | None = None,
+    key_days: dict[str, date] | None = None,
     error: str | None = None,
 ) -> RunResult:
     """Tell the ledger; gives the result with the time that the ledger has."""
@@ -157,6 +193,7 @@ def _record(
         rerun_to=rerun[1],
         written_days=written_days or {},
         keys=keys or {},
+        key_days=key_days or {},
         seen_events=_seen_events(ws, result),
         error=error,
     )

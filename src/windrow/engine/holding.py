@@ -76,9 +76,17 @@ class Seen:
                 made |= {it.name for it in run.models if it.outcome is ModelFate.SUCCEEDED}
         return frozenset(left)
 
-    def version_of(self, table: TableName) -> str | None:
-        """What the last run or upkeep that touched a table left it at, if that is known."""
-        left = (run.table_versions for run in self.newest_runs)
+    def version_of(self, table: TableName, *, but_upkeep: bool = False) -> str | None:
+        """What the last run or upkeep that touched a table left it at, if that is known.
+
+        `but_upkeep`: or the last run, as upkeep changes no rows.
+        """
+        runs = [
+            run
+            for run in self.newest_runs
+            if not (but_upkeep and run.outcome is Outcome.MAINTAINED)
+        ]
+        left = (run.table_versions for run in runs)
         return next((versions[str(table)] for versions in left if str(table) in versions), None)
 
     def fresh_version_of(self, table: TableName) -> str | None:

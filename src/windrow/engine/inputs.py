@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -14,16 +15,19 @@ from pyspark.sql import functions as F
 from windrow.engine.destination import on_days_of
 from windrow.engine.holding import Seen, versions_at_success
 from windrow.engine.intake import Intake
+from windrow.engine.key_days import KeyDays, keyed_by_user
 from windrow.engine.recompute import Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.upsert import Replaced, Touched, look
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
+from windrow.models.extras import names as extra_columns
 from windrow.models.foundation import SESSION_ID
 from windrow.models.model import UNDECLARED, Model, Stored
+from windrow.models.parts.users import Changed, Visits
 from windrow.reference.frames import ReferenceFrames
 from windrow.state.limits import Limits
-from windrow.tables import GoneVersionError
+from windrow.tables import GoneVersionError, TableName
 from windrow.tables.days import day_ranges
 from windrow.tables.frames import frame_of, materialize, measured
 from windrow.tables.observed import Observed
@@ -42,6 +46,9 @@ class Inputs:
     reference: ReferenceFrames
     replaced: ReplacedRows
     recompute: Recompute
+    key_days: KeyDays
+    emptied: Collection[TableName]
+    """Tables that the run began by emptying."""
     rows_of: Callable[[Model], DataFrame]
     """A model's rows of this run, computed once."""
     versions_before: dict[str, str | None] = field(default_factory=dict)
@@ -50,10 +57,15 @@ class Inputs:
     sessions_of_readers: dict[str, DataFrame] = field(default_factory=dict)
     rows_of_users: dict[str, DataFrame] = field(default_factory=dict)
     """Model -> its stored rows of this run's users, as they were before the run changed them."""
-    touched: dict[str, Touched] = field(default_factory=dict)
-    """Model -> what was found of its stored rows that this run's rows replace."""
+    touched: dict[str, Touched | Callable[[], Touched]] = field(default_factory=dict)
+    """Model -> what was found of its stored rows that this run's rows replace.
+
+    A function where it is known only once the model's rows are computed.
+    """
     models: tuple[Model, ...] = ()
     """Those of the run."""
+    carried: frozenset[str] = frozenset()
+    """Models whose stored rows tell of all sessions as they were when the run began."""
     lock: RLock = field(default_factory=RLock)
     notes: list[str] = field(default_factory=list)
     """What whoever runs the package should know."""
@@ -76,6 +88,10 @@ class Inputs:
                     if member.name not in self.sessions_of_readers:
                         self.sessions_of_readers[member.name] = self._sessions_of_users(member)
                     return self.sessions_of_readers[member.name]
+            case "sessions_of":
+                return partial(self._stored_sessions_of, member)
+            case "visits":
+                return self._visits(member)
             case "nearby":
                 return self._nearby(member)
             case "users_touched":
@@ -108,9 +124,13 @@ class Inputs:
             if isinstance(source, Stored) and source.before_this_run and not source.of_users
         }
         owner = self.ws.sessions_model
-        of_users = {"users_touched", "sessions_of_users"}
+        of_users = {"users_touched", "sessions_of_users", "visits"}
         lookers = [m for m in readers if of_users & set(m.inputs.values())]
         if owner is not None and any(not self._has_seen_all_of(it, owner) for it in lookers):
+            wanted.add(owner.name)
+        carriers = [m for m in models if "visits" in m.inputs.values()]
+        self.carried = frozenset(m.name for m in carriers if self._can_be_carried(m))
+        if owner is not None and self.carried:
             wanted.add(owner.name)
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
@@ -210,16 +230,129 @@ class Inputs:
 
     # --- users -------------------------------------------------------------------------------
 
+    def _visits(self, reader: Model) -> Visits:
+        """How the sessions of this run's users changed, and what the reader's table has of them."""
+        users = self.users_touched(reader)
+        sessions_of = partial(self._stored_sessions_of, reader)
+        owner = self.ws.sessions_model
+        if reader.name not in self.carried or owner is None:
+            return Visits(users, None, lambda some: self._sessions_of(reader, users, some))
+        user, session = self.ws.foundation.user, self.ws.foundation.session
+        after = self.rows_of(owner)
+        before = self.versions_before[owner.name]
+        if before is None:
+            stored = after.limit(0)
+        else:
+            table = self.ws.tables.read(self.ws.table(owner), version=before)
+            near = on_days_of(table, self.ws.destination(owner), self.replaced.search(owner))
+            # Columns may have been added since.
+            stored = after.limit(0).unionByName(
+                near.select(*(it for it in after.columns if it in near.columns)),
+                allowMissingColumns=True,
+            )
+        of_run = self._session_ids()
+        changed = Changed(
+            known=self._stored_users(reader, users),
+            before=stored.join(of_run, session, how="left_semi"),
+            after=after,
+            beside=stored.join(of_run, session, how="left_anti").join(users, user, how="left_semi"),
+        )
+        return Visits(users, changed, sessions_of)
+
+    def _can_be_carried(self, reader: Model) -> bool:
+        """True when the reader's rows tell of all stored sessions, and this run makes sessions.
+
+        Both tables must be what a run of ours left, and the reader made from just these sessions.
+        """
+        ws, owner = self.ws, self.ws.sessions_model
+        if owner is None or owner not in self.models or ws.settings.compat:
+            return False
+        if ws.package.own_sessions_table(ws.settings) or extra_columns(
+            ws.settings_of(reader), reader.name
+        ):
+            return False
+        ours, theirs = ws.table(reader), ws.table(owner)
+        if not ws.tables.exists(ours):
+            return not ws.tables.exists(theirs)
+        then = self.seen.versions_at_success(reader.full_name) or {}
+        return not self._lags(reader, owner) and all(
+            table not in self.emptied
+            and then.get(str(table)) == self.seen.version_of(table, but_upkeep=True)
+            and ws.tables.version(table) == self.seen.version_of(table)
+            for table in (ours, theirs)
+        )
+
+    def _stored_users(self, reader: Model, users: DataFrame) -> DataFrame:
+        """The reader's stored rows of these users; its upsert then knows where these lie."""
+        user, destination = self.ws.foundation.user, self.ws.destination(reader)
+        if not self.ws.tables.exists(destination.table):
+            return self._whole_table(reader, reader)
+        rows = self.ws.tables.read(destination.table)
+        keyed = keyed_by_user(self.ws, reader)
+        if keyed is not None and self.key_days.covers(keyed):
+            rows = rows.where(self.key_days.bound(keyed, users.select(user)))
+        day = destination.day_column(dict(rows.dtypes))
+        assert day is not None
+        on_day = F.to_date(day)
+        looked, found = Observed(), Observed()
+        every = looked.over(rows, {"rows": F.count(F.lit(1)), "days": F.collect_set(on_day)})
+        known = found.over(
+            every.join(users, user, how="left_semi"),
+            {
+                "rows": F.count(F.lit(1)),
+                "days": F.collect_set(on_day),
+                "without": F.count_if(on_day.isNull()),
+            },
+        )
+
+        def touched() -> Touched:
+            hits = found.figures()
+            days = (*hits["days"], *([None] * (hits["without"] > 0)))
+            if not days:
+                return Touched((), 0, 0)
+            all_days = looked.figures()
+            stored = all_days["rows"] * len(days) // max(1, len(all_days["days"]))
+            return Touched(days, stored, hits["rows"])
+
+        self.touched[reader.name] = touched
+        # Where plans change on their way, what finds no row may be dropped with its measures.
+        is_adaptive = self.ws.spark.conf.get("spark.sql.adaptive.enabled") == "true"
+        return materialize(known) if is_adaptive else known
+
+    def touched_by(self, member: Model) -> Touched | None:
+        """What was found of the stored rows that a model's rows replace; None: nobody looked."""
+        found = self.touched.get(member.name)
+        return found() if callable(found) else found
+
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
+        users = self.users_touched(reader)
+        return self._sessions_of(reader, users, users)
+
+    def _sessions_of(self, reader: Model, users: DataFrame, some: DataFrame) -> DataFrame:
+        """Every stored session of some of the users, of the table that the project names for it."""
         own_table = self.ws.package.own_sessions_table(self.ws.settings)
         owner = self.ws.model_of_table(own_table) if own_table else self.ws.sessions_model
+        user = self.ws.foundation.user
         if owner is None:
             stored = self.ws.spark.read.table(str(own_table))
+        elif self.key_days.covers(keyed_by_user(self.ws, owner)):
+            return self._stored_sessions_of(reader, some)
         else:
             stored = self._whole_table(reader, owner)
             stored = self._since_first_visit(reader, owner, stored)
-        return stored.join(self.users_touched(reader), self.ws.foundation.user, how="left_semi")
+        return stored.join(some.select(user), user, how="left_semi")
+
+    def _stored_sessions_of(self, reader: Model, users: DataFrame) -> DataFrame:
+        """Every stored session of these users, on whichever days they lie."""
+        owner, user = self.ws.sessions_model, self.ws.foundation.user
+        assert owner is not None
+        stored, keyed = self._whole_table(reader, owner), keyed_by_user(self.ws, owner)
+        if keyed is not None and self.key_days.covers(keyed):
+            # What this run itself brought to old days is not known there yet.
+            near = self.replaced.search(owner) or ()
+            stored = stored.where(self.key_days.bound(keyed, users.select(user), also=near))
+        return stored.join(users.select(user), user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.

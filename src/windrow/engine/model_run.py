@@ -17,12 +17,14 @@ from windrow.engine.destination import Destination, prepare
 from windrow.engine.holding import Seen
 from windrow.engine.inputs import Inputs
 from windrow.engine.intake import Intake
+from windrow.engine.key_days import KeyDays
 from windrow.engine.recompute import Change, Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.scratch import write_scratch
 from windrow.engine.upsert import Amended, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
+from windrow.models.extras import names as extra_columns
 from windrow.models.extras import with_extras
 from windrow.models.model import UNDECLARED, Model
 from windrow.models.own_models import why_without_session
@@ -58,6 +60,8 @@ class ModelRun:
         positions: dict[str, datetime],
         now: datetime,
         seen: Seen,
+        key_days: KeyDays,
+        *,
         emptied: Collection[TableName] = (),
     ) -> None:
         self.ws = ws
@@ -66,6 +70,7 @@ class ModelRun:
         self._extents: dict[str, Written] = {}
         """Model -> how many rows it has, and on which days."""
         self._seen = seen
+        self.key_days = key_days
         self.written: dict[str, Written] = {}
         """Model -> what the run brought into its table."""
         self.new_keys: list[Destination] = []
@@ -88,6 +93,8 @@ class ModelRun:
             reference=reference,
             replaced=self._replaced,
             recompute=self._recompute,
+            key_days=key_days,
+            emptied=emptied,
             rows_of=self.rows_of,
         )
 
@@ -170,7 +177,7 @@ class ModelRun:
             days=found.on,
             amended=amended,
             as_merged=self.ws.settings.compat,
-            touched=self.inputs.touched.get(member.name),
+            touched=self.inputs.touched_by(member),
         )
         self._recompute.note(member, Change(rows, replaced, search))
         if amended is not None:
@@ -217,7 +224,7 @@ class ModelRun:
                     for name, kind in columns.items()
                 )
             )
-        if member.extras is not None:
+        if member.extras is not None and extra_columns(settings, member.name):
             source = self.inputs.get(member, member.extras.source)
             rows = with_extras(rows, source, member.extras, settings, member.name)
         session = self.ws.foundation.session

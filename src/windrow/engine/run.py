@@ -22,6 +22,7 @@ from windrow.engine.events import checked_source
 from windrow.engine.holding import Seen, held, settle
 from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
+from windrow.engine.key_days import KeyDays
 from windrow.engine.model_run import ModelRun, event_columns
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import (
@@ -167,11 +168,13 @@ def process(
     check: bool = False,
 ) -> RunResult:
     """Take in the window, run the models, and commit how far they came."""
+    key_days = KeyDays.seen(ws, seen, emptied=plan.fresh.empties)
     with unreadable_files():
-        intake = _take_in(ws, plan, source, listener)
+        intake = _take_in(ws, plan, source, key_days, listener)
         bad = keep_bad_lines(ws, source, lease.run_id)
     models = ModelRun(
-        ws, intake, plan.limits, plan.positions, plan.now, seen, emptied=plan.fresh.empties
+        *(ws, intake, plan.limits, plan.positions, plan.now, seen, key_days),
+        emptied=plan.fresh.empties,
     )
     try:
         outcomes, recorded = run_models(
@@ -216,7 +219,9 @@ def _without_row(ws: Workspace, intake: Intake, models: ModelRun) -> dict[str, i
     return {"sessions_without_row": max(0, intake.counts["sessions"] - written.rows)}
 
 
-def _take_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> Intake:
+def _take_in(
+    ws: Workspace, plan: Plan, source: Source, key_days: KeyDays, listener: Listener
+) -> Intake:
     """The sessions and events of the run, told of and, if asked for, written to scratch."""
     for sentence in plan.limits.sentences:
         listener(Step("limits", "info", detail=sentence))
@@ -225,7 +230,7 @@ def _take_in(ws: Workspace, plan: Plan, source: Source, listener: Listener) -> I
 
     began = time.monotonic()
     listener(Step("events", "started"))
-    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models))
+    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models), key_days)
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
     has_none = intake.counts.get("sessions") and not intake.counts["events"]

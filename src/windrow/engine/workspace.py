@@ -118,6 +118,11 @@ class Workspace:
         return self._manifest_table("bad_lines")
 
     @property
+    def key_days(self) -> TableName:
+        """On which of their old days tables may hold rows of a key."""
+        return self._manifest_table("key_days")
+
+    @property
     def protected(self) -> tuple[TableName, ...]:
         """The tables that a rebuild outside dev must not touch unasked."""
         sessions = (self.lifecycle,) if self.foundation.has_sessions else ()

@@ -35,6 +35,8 @@ ENGINE_INPUTS = (
     "events",
     "sessions_this_run",
     "sessions_of_users",
+    "sessions_of",
+    "visits",
     "nearby",
     "users_touched",
     "settings",
@@ -46,7 +48,9 @@ ENGINE_INPUTS = (
 )
 """Parameter names that the engine fills itself; every other one names a model.
 
-`sessions_of_users`: all stored sessions of the users this run touches. `nearby`: stored rows of the
+`sessions_of_users`: all stored sessions of the users this run touches. `sessions_of`: a function
+from a frame of users to all their stored sessions. `visits`: how these users' sessions changed, and
+what was stored of them (`models.parts.users.Visits`). `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
 run's sessions, and users who had one of these sessions until now. `until`: where the run's window
 ends, or what the model has seen already where that is later. `gathered`: names of the models that
@@ -323,9 +327,10 @@ def model(
 
     def declare(function: Callable[..., DataFrame]) -> Model:
         inputs = _inputs(function)
-        if "sessions_of_users" in inputs.values() and (reads is None or not reads.after):
+        taken = [it for it in ("sessions_of_users", "visits") if it in inputs.values()]
+        if taken and (reads is None or not reads.after):
             raise ConfigError(
-                f"Model '{name or function.__name__}' takes sessions_of_users, the stored rows of "
+                f"Model '{name or function.__name__}' takes {taken[0]}, the stored rows of "
                 "another model. Say of which: @model(reads=Reads(after=('sessions',)))."
             )
         return Model(

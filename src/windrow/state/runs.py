@@ -171,6 +171,13 @@ class RunRecord:
         default_factory=dict,
         read=lambda found: {table: tuple(key) for table, key in found.items()},
     )
+    key_days: dict[str, date] = stored_as(
+        "map<string,date>",
+        "Table and key columns -> the day before which `snowplow_<package>_key_days` tells where "
+        "its keys lie.",
+        default_factory=dict,
+        read=dict,
+    )
     options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import NOBODY, app_event, app_events_this_run
 from website import at, rows
+from windrow.models.parts.users import Visits
 from windrow.packages.mobile.sessions import COLUMNS as SESSION_COLUMNS
 from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.mobile.user_mapping import COLUMNS as MAPPING
@@ -41,7 +42,8 @@ def test_the_latest_id_of_a_device_counts_and_is_not_taken_back(spark: SparkSess
 def summed(spark: SparkSession, *sessions: dict[str, Any], **options: Any) -> DataFrame:
     stored = [[session.get(name) for name in SESSION_COLUMNS] for session in sessions]
     frame = frame_of(spark, stored, SESSION_COLUMNS)
-    return users(frame, MobileSettings(**options), at("2024-01-09 00:00")).localCheckpoint()
+    visits = Visits(frame, None, lambda _: frame)
+    return users(visits, MobileSettings(**options), at("2024-01-09 00:00")).localCheckpoint()
 
 
 def test_a_user_is_the_sum_of_the_sessions(spark: SparkSession) -> None:

@@ -16,6 +16,7 @@ from windrow.engine.intake.gather import columns_read, gather_events
 from windrow.engine.intake.sessions import find_sessions
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.intake.window import events_of_window
+from windrow.engine.key_days import KeyDays
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import DAYS_AHEAD
 from windrow.state.limits import Limits, State
@@ -24,12 +25,16 @@ __all__ = ["Intake", "columns_read", "take_in"]
 
 
 def take_in(
-    ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    event_columns: Iterable[str] | None,
+    key_days: KeyDays,
 ) -> Intake:
     """Find the sessions that the window touches, and gather their events."""
     if not ws.foundation.has_sessions:
         return events_of_window(ws, source, limits, event_columns)
-    sessions = find_sessions(ws, source, limits)
+    sessions = find_sessions(ws, source, limits, key_days)
     intake = gather_events(ws, source, sessions, event_columns)
     if limits.state is State.RERUN:
         return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))

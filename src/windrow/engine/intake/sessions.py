@@ -14,11 +14,12 @@ from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.engine.intake import lifecycle, session_events
 from windrow.engine.intake.values import Sessions
+from windrow.engine.key_days import KeyDays, keyed_sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
 from windrow.state.limits import Limits, State
 from windrow.tables.days import DayRange
-from windrow.tables.frames import measured
+from windrow.tables.frames import materialize, measured
 from windrow.tables.observed import Observed
 
 
@@ -31,17 +32,22 @@ class _Window:
     taken: Observed = field(default_factory=Observed)
 
 
-def find_sessions(ws: Workspace, source: Source, limits: Limits) -> Sessions:
+def find_sessions(ws: Workspace, source: Source, limits: Limits, key_days: KeyDays) -> Sessions:
     settings = ws.settings
     known = ws.known_sessions()
     window = _Window()
+    may_continue = known
     if _is_replay(known, limits):
         new = known.limit(0).drop("start_tstamp_date")
     else:
         usable = _usable_events(ws, source, limits, window)
         new = lifecycle.sessions_with_new_events(usable, settings)
+        if key_days.covers(keyed_sessions(ws)):
+            new = materialize(new)
+            on_days = key_days.bound(keyed_sessions(ws), new.select(SESSION_ID))
+            may_continue = known.where(on_days)
 
-    earlier = lifecycle.earlier_rows(known, limits, settings)
+    earlier = lifecycle.earlier_rows(may_continue, limits, settings)
     is_moved = F.col("start_tstamp") < F.col("stored_start")
     life_before = F.struct(F.to_date("stored_start"), F.to_date("stored_end"))
     continued, begun = measured(

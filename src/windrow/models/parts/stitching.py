@@ -39,13 +39,13 @@ def restitch_older_sessions(*, session: str, user: str, stitched_id: StitchedId)
         hooks: Hooks,
         sessions_this_run: DataFrame,
         user_mapping: DataFrame,
+        sessions_of: Callable[[DataFrame], DataFrame],
         known_before: DataFrame = stored("user_mapping", before_this_run=True, of_users=True),
-        older: DataFrame = stored("sessions"),
     ) -> DataFrame:
         """One row per stored session, not of this run, whose user became known under another id."""
         stitched = stitched_id(settings, hooks)
         if stitched is None:
-            return older.limit(0)
+            return sessions_of(user_mapping.limit(0)).limit(0)
         before = known_before.select(user, F.col("user_id").alias("id_before"))
         changed = (
             user_mapping.join(before, user, how="left")
@@ -54,7 +54,8 @@ def restitch_older_sessions(*, session: str, user: str, stitched_id: StitchedId)
         )
         this_run = sessions_this_run.select(F.col("session_id").alias(session))
         found = (
-            older.join(changed, user, how="inner")
+            sessions_of(changed)
+            .join(changed, user, how="inner")
             .join(this_run, session, how="left_anti")
             .withColumn("stitched", stitched)
         )

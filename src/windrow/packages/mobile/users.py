@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column, with_note
@@ -19,7 +19,7 @@ from windrow.models.checks import NotNull
 from windrow.models.model import Storage, model
 from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
-from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
+from windrow.models.parts.users import STEPS, Summary, Visits, reads_sessions
 from windrow.packages.mobile.devices import known_device
 from windrow.packages.mobile.event_fields import GEO, SCREEN_SIZE, SHOWN, fields
 from windrow.packages.mobile.settings import MobileSettings
@@ -78,6 +78,22 @@ _AS_FIRST = (
 """Columns that the user has from the first session, under the session's name."""
 
 
+_SUMMARY = Summary(
+    user="device_user_id",
+    session="session_id",
+    of_first={
+        **{name: name for name in _AS_FIRST},
+        **{f"first_{name}": name for name in _CHANGING},
+    },
+    of_last={
+        **{name: name for name in _LAST_SHOWN},
+        **{f"last_{name}": name for name in _CHANGING},
+    },
+    totals={**{name: name for name in _SUMS}, "sessions_duration_s": "session_duration_s"},
+    days="active_days",
+)
+
+
 @model(
     key="device_user_id",
     date="start_tstamp",
@@ -91,30 +107,8 @@ _AS_FIRST = (
         NotNull("network_userid", severity="warn"),
     ),
 )
-def users(
-    sessions_of_users: DataFrame,
-    settings: MobileSettings,
-    now: datetime,
-) -> DataFrame:
+def users(visits: Visits, settings: MobileSettings, now: datetime) -> DataFrame:
     """One row per device: first and last session, and totals over all sessions."""
-    totals = sum_up_sessions(
-        sessions_of_users.where(known_device(settings).isNotNull()),
-        user="device_user_id",
-        session="session_id",
-        of_first=(*_AS_FIRST, *_CHANGING),
-        of_last=(*_LAST_SHOWN, *_CHANGING),
-        totals={
-            **{name: F.sum(name) for name in _SUMS},
-            "sessions_duration_s": F.sum("session_duration_s"),
-            "active_days": F.count_distinct(F.to_date("start_tstamp")),
-        },
-    )
-    values: dict[str, Column] = {
-        "model_tstamp": literal(now),
-        **{name: F.col(f"first.{name}") for name in _AS_FIRST},
-        **{name: F.col(f"last.{name}") for name in _LAST_SHOWN},
-        **{f"first_{name}": F.col(f"first.{name}") for name in _CHANGING},
-        **{f"last_{name}": F.col(f"last.{name}") for name in _CHANGING},
-        "start_tstamp_date": F.to_date("start_tstamp"),
-    }
-    return select_declared(totals, COLUMNS, values)
+    rows = _SUMMARY.of_users(visits).where(known_device(settings).isNotNull())
+    values = {"model_tstamp": literal(now), "start_tstamp_date": F.to_date("start_tstamp")}
+    return select_declared(rows, COLUMNS, values)

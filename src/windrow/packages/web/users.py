@@ -13,7 +13,7 @@ from windrow.models.checks import NotNull
 from windrow.models.model import Storage, model
 from windrow.models.parts.declared_columns import select_declared
 from windrow.models.parts.time_columns import MODEL_TSTAMP, START_DATE
-from windrow.models.parts.users import STEPS, reads_sessions, sum_up_sessions
+from windrow.models.parts.users import STEPS, Summary, Visits, reads_sessions
 from windrow.packages.web.event_fields import CAME_FROM, COUNTRY_NAMES, LANGUAGE_NAME, PAGE, fields
 from windrow.tables import Columns
 
@@ -48,6 +48,18 @@ COLUMNS: Columns = {
 }
 
 
+_SUMMARY = Summary(
+    user="domain_userid",
+    session="domain_sessionid",
+    of_first={
+        **{name: name for name in ("user_id", "network_userid", *_FIRST_PAGE, *CAME_FROM)},
+        **{f"first_{name}": name for name in (*_PLACE, *_LANGUAGE)},
+    },
+    of_last={name: name for name in (f"last_{it}" for it in (*PAGE, *_PLACE, *_LANGUAGE))},
+    totals={name: name for name in ("page_views", "engaged_time_in_s")},
+)
+
+
 @model(
     key="domain_userid",
     date="start_tstamp",
@@ -60,22 +72,7 @@ COLUMNS: Columns = {
         NotNull(("network_userid", "first_page_url", "last_page_url"), severity="warn"),
     ),
 )
-def users(sessions_of_users: DataFrame, now: datetime) -> DataFrame:
+def users(visits: Visits, now: datetime) -> DataFrame:
     """One row per cookie user: first and last visit, origin, and totals over all visits."""
-    of_first = ("user_id", "network_userid", *_FIRST_PAGE, *CAME_FROM)
-    totals = sum_up_sessions(
-        sessions_of_users,
-        user="domain_userid",
-        session="domain_sessionid",
-        of_first=(*of_first, *_PLACE, *_LANGUAGE),
-        of_last=tuple(f"last_{name}" for name in (*PAGE, *_PLACE, *_LANGUAGE)),
-        totals={name: F.sum(name) for name in ("page_views", "engaged_time_in_s")},
-    )
-    values = {
-        "model_tstamp": literal(now),
-        **{name: F.col(f"first.{name}") for name in of_first},
-        **{f"first_{name}": F.col(f"first.{name}") for name in (*_PLACE, *_LANGUAGE)},
-        **{f"last_{name}": F.col(f"last.last_{name}") for name in (*PAGE, *_PLACE, *_LANGUAGE)},
-        "start_tstamp_date": F.to_date("start_tstamp"),
-    }
-    return select_declared(totals, COLUMNS, values)
+    values = {"model_tstamp": literal(now), "start_tstamp_date": F.to_date("start_tstamp")}
+    return select_declared(_SUMMARY.of_users(visits), COLUMNS, values)

@@ -1,0 +1,218 @@
+"""Where keys lie: a compact table says on which of its old days a table may hold rows of a key.
+
+A table's recent days are looked through themselves. Of its older ones `snowplow_<package>_key_days`
+has a row for each key and day, the key as a short hash, so that looking for a few keys among those
+of years reads a few bytes for each, and then the days that were found. A row too many costs a look
+at a day in vain; a row too few would store a key twice. So rows are only ever added, and the table
+counts for nothing where anyone but a run of ours may have changed what it tells of. Then whole
+tables are looked through once more, and it is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from windrow.columns.rules import column
+from windrow.engine.holding import Seen
+from windrow.engine.workspace import Workspace
+from windrow.models.model import Model
+from windrow.state.runs import Outcome
+from windrow.tables import Columns, TableName
+from windrow.tables.days import DayRange, day_ranges, on_days
+from windrow.tables.frames import measured
+from windrow.tables.sql import literal, quoted
+
+RECENT_DAYS = 7
+"""So many days at the least are looked through themselves: sessions go on, users come back."""
+EVERY_DAYS = 7
+"""So many days become old at a time, for one commit."""
+_COMPACTED_AFTER = 8
+"""So many times; then their files become one."""
+
+_HASH_BITS = 40
+"""Of a thousand million keys, a thousand others take one of them for theirs: a look in vain."""
+
+KEY_DAYS: Columns = {
+    "of": column("string", "The table, and the columns of it that are the key."),
+    "day": column("date", "Day on which the table may hold rows of the key."),
+    "key_hash": column("bigint", f"Hash of the key, {_HASH_BITS} bits of it."),
+}
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A table, the columns that are the key, and the column that has a row's day."""
+
+    table: TableName
+    columns: tuple[str, ...]
+    day: str
+
+    @property
+    def name(self) -> str:
+        """What rows about it are found by, here and in the ledger."""
+        return f"{self.table.name}({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What a run brought into such a table, and the days on which that lies."""
+
+    rows: DataFrame
+    days: tuple[date | None, ...]
+
+
+def keyed_sessions(ws: Workspace) -> Keyed:
+    """The lifecycle manifest, by session."""
+    return Keyed(ws.lifecycle, (ws.foundation.recorded_session,), "start_tstamp_date")
+
+
+def keyed_by_user(ws: Workspace, member: Model) -> Keyed | None:
+    """A model's table, by user; None where its rows have no day."""
+    columns = member.columns_for(ws.settings_of(member)) or {}
+    day = ws.destination(member).day_column(columns)
+    if day is None or columns[day] != "date" or ws.foundation.user not in columns:
+        return None
+    return Keyed(ws.table(member), (ws.foundation.user,), day)
+
+
+def keyed_tables(ws: Workspace) -> list[Keyed]:
+    """All that is indexed for a package."""
+    found: list[Keyed | None] = [keyed_sessions(ws)] if ws.foundation.has_sessions else []
+    found += [keyed_by_user(ws, member) for member in models_by_user(ws)]
+    return [keyed for keyed in found if keyed is not None]
+
+
+def models_by_user(ws: Workspace) -> list[Model]:
+    """The models whose stored rows are looked up by user: sessions, and users made of them."""
+    sessions = ws.sessions_model
+    of_users = [it for it in ws.models if "visits" in it.inputs.values()]
+    return [*([] if sessions is None else [sessions]), *of_users]
+
+
+@dataclass(frozen=True)
+class KeyDays:
+    """What a run knows of where keys lie, and what it adds to that."""
+
+    ws: Workspace
+    known: Mapping[str, date]
+    """What is indexed -> the day up to which it is."""
+
+    @classmethod
+    def seen(cls, ws: Workspace, seen: Seen, emptied: Collection[TableName] = ()) -> KeyDays:
+        """What the ledger tells of tables that are as a run of ours left them."""
+        noted = _noted(seen)
+        known = {
+            keyed.name: noted[keyed.name]
+            for keyed in keyed_tables(ws)
+            if keyed.name in noted
+            and keyed.table not in emptied
+            and seen.version_of(keyed.table) == ws.tables.version(keyed.table)
+        }
+        return cls(ws, known)
+
+    @property
+    def table(self) -> TableName:
+        """Where the keys' days lie."""
+        return self.ws.key_days
+
+    def covers(self, keyed: Keyed | None) -> bool:
+        """Whether it is known where a table's keys lie."""
+        return keyed is not None and keyed.name in self.known
+
+    def bound(self, keyed: Keyed, keys: DataFrame, also: Iterable[DayRange] = ()) -> str:
+        """A condition on the days of all stored rows with one of the keys, and `also` on others.
+
+        `keys`: frame with the key's columns, under whatever names.
+        """
+        until = self.known[keyed.name]
+        hashes = keys.select(_hash(keys.columns).alias("key_hash")).distinct()
+        found = self._rows(keyed).join(F.broadcast(hashes), "key_hash", how="left_semi")
+        days = found.agg(F.collect_set("day")).collect()[0][0]
+        ranges = (*day_ranges(days), *also, DayRange(until, date.max))
+        return on_days(keyed.day, ranges, or_null=True)
+
+    def brought_up_to(
+        self, newest: date, brought: Mapping[Keyed, Brought | None]
+    ) -> dict[str, date]:
+        """Add what a run brought, and days that have become old; what is indexed, and up to where.
+
+        `newest`: the day up to which the run's window reaches; of what it brought, None says that
+        nobody knows.
+        """
+        noted = dict(self.known)
+        for keyed, rows in brought.items():
+            until = self.known.get(keyed.name)
+            if rows is None:
+                noted.pop(keyed.name, None)
+                continue
+            if until is not None and any(day is not None and day < until for day in rows.days):
+                self._add_missing(keyed, rows.rows, until)
+            noted |= self._with_old_days(keyed, until, newest - timedelta(days=RECENT_DAYS))
+        return noted
+
+    def _add_missing(self, keyed: Keyed, rows: DataFrame, until: date) -> None:
+        """Add keys that the run brought to old days, unless they are known to lie there."""
+        on_old_days = rows.where(F.col(keyed.day) < F.lit(until))
+        new = _entries(on_old_days, keyed)
+        same = ["key_hash", "day"]
+        there = self._rows(keyed).join(F.broadcast(new.select(*same)), same, how="left_semi")
+        missing, found = measured(
+            new.join(there.select(*same), same, how="left_anti"), {"rows": F.count(F.lit(1))}
+        )
+        if found["rows"]:
+            self.ws.tables.append(self.table, missing)
+
+    def _with_old_days(self, keyed: Keyed, until: date | None, old: date) -> dict[str, date]:
+        """Add days that have become old by now, if there are enough of them."""
+        ws = self.ws
+        if until is not None and (old - until).days < EVERY_DAYS:
+            return {}
+        start = ws.settings.start_date
+        if until is None and (old - start).days < EVERY_DAYS:
+            return {}
+        if not ws.tables.exists(keyed.table):
+            return {}
+        ws.tables.create(self.table, KEY_DAYS, partition_by=("of",))
+        stored = ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
+        if until is None:
+            rows = _entries(stored, keyed)
+            ws.tables.rewrite(self.table, f"of = {literal(keyed.name)}", lambda _: rows)
+        else:
+            became = stored.where(F.col(keyed.day) >= F.lit(until))
+            ws.tables.append(self.table, _entries(became, keyed))
+            if (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0:
+                ws.tables.compact(self.table)
+        return {keyed.name: old}
+
+    def _rows(self, keyed: Keyed) -> DataFrame:
+        return self.ws.tables.read(self.table).where(F.col("of") == keyed.name)
+
+
+def _entries(rows: DataFrame, keyed: Keyed) -> DataFrame:
+    """The rows' keys and days as they are stored, each once; in an order that takes up least."""
+    entries = rows.select(
+        F.lit(keyed.name).alias("of"),
+        F.col(keyed.day).alias("day"),
+        _hash(keyed.columns).alias("key_hash"),
+    )
+    return entries.distinct().sortWithinPartitions("day", "key_hash")
+
+
+def _hash(columns: Iterable[str]) -> Column:
+    hashed = F.xxhash64(*(F.col(quoted(name)).cast("string") for name in columns))
+    return hashed.bitwiseAND(F.lit((1 << _HASH_BITS) - 1))
+
+
+def _noted(seen: Seen) -> dict[str, date]:
+    """What the last run noted, unless rows were taken back or changed since."""
+    for run in seen.newest_runs:
+        if run.outcome is Outcome.ROLLED_BACK or run.left_behind:
+            return {}
+        if run.outcome.is_kept:
+            return dict(run.key_days)
+    return {}

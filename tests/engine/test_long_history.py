@@ -1,0 +1,180 @@
+"""However long the history is, a run reads what can bear on it, and stores nothing twice."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from random_runs import any_cuts, few_examples, run_in_pieces
+from traffic import END, EVERYTHING, loaded
+from website import Event, Site, contents, event
+from windrow.engine import key_days
+
+FIRST_DAY = date(2024, 1, 1)
+LAST_DAY = date(2024, 1, 28)
+
+
+@pytest.fixture
+def days_become_old_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a week of events has old days."""
+    monkeypatch.setattr(key_days, "RECENT_DAYS", 1)
+    monkeypatch.setattr(key_days, "EVERY_DAYS", 1)
+
+
+def visit(session: str, day: date, *, user: str | None = None, cookie: str) -> list[Event]:
+    return [
+        event(f"{session}-{number}", session, f"{day} 10:0{number}", page=session, cookie=cookie)
+        | {"user_id": user}
+        for number in (0, 1)
+    ]
+
+
+def usual(day: date) -> list[Event]:
+    """Somebody new, and somebody who comes every day."""
+    return [
+        *visit(f"new-{day}", day, cookie=f"new-{day}"),
+        *visit(f"daily-{day}", day, cookie="daily"),
+    ]
+
+
+def site_with_history(spark: SparkSession, folder: Path, format: str) -> Site:
+    """Four weeks, taken in at once, and old enough to be told from where their keys lie."""
+    site = Site(spark, folder, format=format, backfill_limit_days=100)
+    days = [FIRST_DAY + timedelta(days=number) for number in range(28)]
+    events = [it for day in days for it in usual(day)]
+    # Events lie as loaders leave them: a folder for each day.
+    site.arrive_by_day(*events)
+    assert site.run(f"{LAST_DAY} 00:00").outcome == "succeeded"
+    noted = site.workspace.runs.last("web", 1)[0].key_days
+    assert {name.partition("(")[2] for name in noted} == {"session_id)", "domain_userid)"}
+    assert set(noted.values()) == {LAST_DAY - timedelta(days=key_days.RECENT_DAYS)}
+    return site
+
+
+def delete_files(site: Site, table: str, first: date, last: date, day: str) -> int:
+    """Delete the data files of some days; a scan of one of them fails."""
+    gone = 0
+    for number in range((last - first).days + 1):
+        for file in site.folder.glob(
+            f"{table}/**/{day}={first + timedelta(days=number)}/*.parquet"
+        ):
+            file.unlink()
+            gone += 1
+    return gone
+
+
+def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
+    spark: SparkSession, tmp_path: Path, format: str
+):
+    site = site_with_history(spark, tmp_path, format)
+    today = LAST_DAY
+    back = date(2024, 1, 5)
+    site.arrive_by_day(
+        *usual(today),
+        # A session of three weeks ago goes on, and its user comes back and logs in.
+        *visit(f"new-{back}", today, cookie=f"new-{back}"),
+        *visit("login", today, cookie=f"new-{back}", user="anna"),
+    )
+    stretches = [(date(2024, 1, 7), date(2024, 1, 19))]
+    for table, day in {
+        "events": "load_tstamp_date",
+        "warehouse/derived/snowplow_web_sessions": "start_tstamp_date",
+        "warehouse/derived/snowplow_web_users": "start_tstamp_date",
+        "warehouse/snowplow_manifest/snowplow_web_base_sessions_lifecycle_manifest": (
+            "start_tstamp_date"
+        ),
+    }.items():
+        for first, last in stretches:
+            assert delete_files(site, table, first, last, day) >= 13
+    assert site.run(f"{today + timedelta(days=1)} 00:00").outcome == "succeeded"
+
+    near = f"start_tstamp_date <= '2024-01-05' or start_tstamp_date > '{date(2024, 1, 20)}'"
+    sessions = site.table("sessions").where(near)
+    of_back = sessions.where(f"domain_userid = 'new-{back}'")
+    assert {row[0] for row in of_back.select("stitched_user_id").collect()} == {"anna"}
+    assert sorted(row[0] for row in of_back.select("domain_sessionid").collect()) == sorted(
+        ["login", f"new-{back}"]
+    )
+    lifecycle = site.table("lifecycle").where(near)
+    assert lifecycle.where(f"session_id = 'new-{back}'").count() == 1
+    users = site.table("users").where(near).where("domain_userid like 'new-2024-01-05'")
+    assert [row[0] for row in users.select("sessions").collect()] == [2]
+    daily = site.table("users").where(near).where("domain_userid = 'daily'")
+    assert [tuple(row) for row in daily.select("sessions", "page_views").collect()] == [(28, 28)]
+
+
+def test_tables_are_the_same_where_keys_are_looked_up(
+    spark: SparkSession, tmp_path: Path, days_become_old_at_once: None
+):
+    whole = loaded(spark, tmp_path / "whole", seed=3)
+    assert not whole.run(END).has_failed
+    cut = loaded(spark, tmp_path / "cut", seed=3)
+    for day in (3, 5, 6, 8):
+        assert not cut.run(f"2024-01-{day:02d} 00:00").has_failed
+    assert cut.workspace.runs.last("web", 1)[0].key_days
+    assert contents(cut) == contents(whole)
+
+
+@pytest.mark.slow
+@few_examples(4)
+@any_cuts()
+def test_random_runs_that_look_keys_up_equal_one_run(
+    spark: SparkSession,
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    cuts: list[int],
+    again: int,
+):
+    folder = tmp_path_factory.mktemp("splits")
+    whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
+    assert not whole.run(END).has_failed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_days, "RECENT_DAYS", 1)
+        patch.setattr(key_days, "EVERY_DAYS", 1)
+        split = loaded(spark, folder / "split", seed, **EVERYTHING)
+        run_in_pieces(split, cuts, again)
+    assert contents(split) == contents(whole)
+
+
+def test_after_a_rollback_whole_tables_are_looked_through(
+    spark: SparkSession, tmp_path: Path, days_become_old_at_once: None
+):
+    site = Site(spark, tmp_path, format="delta")
+    for number in (3, 4, 6):
+        day = FIRST_DAY + timedelta(days=number - 1)
+        site.arrive(*usual(day))
+        run = site.run(f"{day + timedelta(days=1)} 00:00")
+    assert run.run_id is not None
+    project = site.project()
+    project.rollback("web", run.run_id)
+    assert site.run("2024-01-07 00:00").outcome == "succeeded"
+    noted = site.workspace.runs.last("web", 1)[0].key_days
+    assert set(noted.values()) == {date(2024, 1, 6)}
+    assert site.rows("users", "domain_userid", "sessions")[0] == ("daily", 3)
+    assert len(site.rows("lifecycle", "session_id")) == 6
+
+
+def test_a_table_that_others_changed_is_looked_through_as_a_whole(
+    spark: SparkSession, tmp_path: Path, days_become_old_at_once: None
+):
+    site = Site(spark, tmp_path, format="delta")
+    for number in (3, 5):
+        day = FIRST_DAY + timedelta(days=number - 1)
+        site.arrive(*usual(day))
+        site.run(f"{day + timedelta(days=1)} 00:00")
+    # Somebody brings back a session that nobody indexed.
+    ws = site.workspace
+    ws.tables.append(
+        ws.lifecycle,
+        spark.sql(
+            "select 'strange' as session_id, 'c' as domain_userid, "
+            "timestamp '2024-01-02 10:00:00' as start_tstamp, "
+            "timestamp '2024-01-02 10:00:00' as end_tstamp, date '2024-01-02' as start_tstamp_date"
+        ),
+    )
+    site.arrive(*visit("strange", date(2024, 1, 6), cookie="c"))
+    assert site.run("2024-01-07 00:00").outcome == "succeeded"
+    assert site.rows("lifecycle", "session_id").count(("strange",)) == 1
