@@ -19,6 +19,7 @@ from windrow.config import ModelSettings, PackageSettings
 from windrow.engine.bad_lines import BAD_LINES
 from windrow.engine.bad_lines import KEY as BAD_LINES_KEY
 from windrow.engine.destination import Destination
+from windrow.engine.key_days import KEY_DAYS
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
@@ -133,7 +134,8 @@ went where; a table of users. Which there are, and which columns they have, your
 STATE_INTRO = """# What windrow remembers
 
 The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
-four are there once for every package, bad lines only once there are any.
+five are there once for every package: bad lines once there are any, the days of keys after two weeks
+of events.
 
 """
 
@@ -327,6 +329,14 @@ def state_tables() -> list[Table]:
             "one row per file and line",
             BAD_LINES_KEY,
             BAD_LINES,
+        ),
+        Table(
+            "snowplow_<package>_key_days",
+            "On which of its old days a table may hold rows of a key.",
+            "one row per table, key and day",
+            ("of", "day", "key_hash"),
+            KEY_DAYS,
+            partition=("of",),
         ),
         Table(
             "windrow_runs",

@@ -67,6 +67,7 @@ def commit(
         keys=keys,
         versions=versions,
         key_days=key_days,
+        number=models.number,
     )
 
 
@@ -174,6 +175,7 @@ def _record(
     keys: dict[str, tuple[str, ...]] | None = None,
     versions: dict[str, str] | None = None,
     key_days: dict[str, date] | None = None,
+    number: int | None = None,
     error: str | None = None,
 ) -> RunResult:
     """Tell the ledger; gives the result with the time that the ledger has."""
@@ -195,6 +197,7 @@ def _record(
         keys=keys or {},
         key_days=key_days or {},
         seen_events=_seen_events(ws, result),
+        number=number,
         error=error,
     )
     return replace(result, seconds=record.seconds, record=record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -64,8 +64,9 @@ class Inputs:
     """
     models: tuple[Model, ...] = ()
     """Those of the run."""
-    carried: frozenset[str] = frozenset()
-    """Models whose stored rows tell of all sessions as they were when the run began."""
+    in_step: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of models: the first one's rows tell of all that the other's table had when the run
+    began, and the run makes rows of the other."""
     lock: RLock = field(default_factory=RLock)
     notes: list[str] = field(default_factory=list)
     """What whoever runs the package should know."""
@@ -89,7 +90,9 @@ class Inputs:
                         self.sessions_of_readers[member.name] = self._sessions_of_users(member)
                     return self.sessions_of_readers[member.name]
             case "sessions_of":
-                return partial(self._stored_sessions_of, member)
+                owner = self.ws.sessions_model
+                assert owner is not None
+                return partial(self._stored_of, member, owner)
             case "visits":
                 return self._visits(member)
             case "nearby":
@@ -128,9 +131,8 @@ class Inputs:
         lookers = [m for m in readers if of_users & set(m.inputs.values())]
         if owner is not None and any(not self._has_seen_all_of(it, owner) for it in lookers):
             wanted.add(owner.name)
-        carriers = [m for m in models if "visits" in m.inputs.values()]
-        self.carried = frozenset(m.name for m in carriers if self._can_be_carried(m))
-        if owner is not None and self.carried:
+        self.in_step = frozenset(pair for pair in self._pairs(models) if self._is_in_step(*pair))
+        if owner is not None and any(source == owner.name for _, source in self.in_step):
             wanted.add(owner.name)
         for name in wanted:
             table = self.ws.table(self.ws.model(name))
@@ -157,10 +159,14 @@ class Inputs:
 
     # --- stored tables -----------------------------------------------------------------------
 
-    def _stored(self, reader: Model, source: Stored) -> DataFrame:
+    def _stored(self, reader: Model, source: Stored) -> DataFrame | None:
         owner = self.ws.model(source.model)
-        if source.of_users:
+        if source.in_step_with and (reader.name, source.in_step_with) not in self.in_step:
+            return None
+        if source.of_users and owner.key == (self.ws.foundation.user,):
             return self._of_users(reader, owner, source)
+        if source.of_users:
+            return self._stored_of(reader, owner, self.users_touched(reader))
         rows = self._whole_table(reader, owner)
         if source.before_this_run:
             before = self.versions_before.get(owner.name)
@@ -233,9 +239,8 @@ class Inputs:
     def _visits(self, reader: Model) -> Visits:
         """How the sessions of this run's users changed, and what the reader's table has of them."""
         users = self.users_touched(reader)
-        sessions_of = partial(self._stored_sessions_of, reader)
         owner = self.ws.sessions_model
-        if reader.name not in self.carried or owner is None:
+        if owner is None or (reader.name, owner.name) not in self.in_step:
             return Visits(users, None, lambda some: self._sessions_of(reader, users, some))
         user, session = self.ws.foundation.user, self.ws.foundation.session
         after = self.rows_of(owner)
@@ -257,19 +262,28 @@ class Inputs:
             after=after,
             beside=stored.join(of_run, session, how="left_anti").join(users, user, how="left_semi"),
         )
-        return Visits(users, changed, sessions_of)
+        return Visits(users, changed, partial(self._stored_of, reader, owner))
 
-    def _can_be_carried(self, reader: Model) -> bool:
-        """True when the reader's rows tell of all stored sessions, and this run makes sessions.
+    def _pairs(self, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
+        """The models that go on from their own rows, and those they are made from."""
+        for member in models:
+            for source in member.inputs.values():
+                if isinstance(source, Stored) and source.in_step_with:
+                    yield member.name, source.in_step_with
+            owner = self.ws.sessions_model
+            is_plain = not self.ws.package.own_sessions_table(
+                self.ws.settings
+            ) and not extra_columns(self.ws.settings_of(member), member.name)
+            if "visits" in member.inputs.values() and owner is not None and is_plain:
+                yield member.name, owner.name
 
-        Both tables must be what a run of ours left, and the reader made from just these sessions.
+    def _is_in_step(self, name: str, source: str) -> bool:
+        """Both tables are what a run of ours left, and the first was made from just the other.
+
+        In the reference, some rows are never brought up to date.
         """
-        ws, owner = self.ws, self.ws.sessions_model
-        if owner is None or owner not in self.models or ws.settings.compat:
-            return False
-        if ws.package.own_sessions_table(ws.settings) or extra_columns(
-            ws.settings_of(reader), reader.name
-        ):
+        ws, reader, owner = self.ws, self.ws.model(name), self.ws.model(source)
+        if owner not in self.models or ws.settings.compat:
             return False
         ours, theirs = ws.table(reader), ws.table(owner)
         if not ws.tables.exists(ours):
@@ -337,17 +351,16 @@ class Inputs:
         if owner is None:
             stored = self.ws.spark.read.table(str(own_table))
         elif self.key_days.covers(keyed_by_user(self.ws, owner)):
-            return self._stored_sessions_of(reader, some)
+            return self._stored_of(reader, owner, some)
         else:
             stored = self._whole_table(reader, owner)
             stored = self._since_first_visit(reader, owner, stored)
         return stored.join(some.select(user), user, how="left_semi")
 
-    def _stored_sessions_of(self, reader: Model, users: DataFrame) -> DataFrame:
-        """Every stored session of these users, on whichever days they lie."""
-        owner, user = self.ws.sessions_model, self.ws.foundation.user
-        assert owner is not None
-        stored, keyed = self._whole_table(reader, owner), keyed_by_user(self.ws, owner)
+    def _stored_of(self, reader: Model, owner: Model, users: DataFrame) -> DataFrame:
+        """Every stored row of these users, on whichever days they lie."""
+        user, keyed = self.ws.foundation.user, keyed_by_user(self.ws, owner)
+        stored = self._whole_table(reader, owner)
         if keyed is not None and self.key_days.covers(keyed):
             # What this run itself brought to old days is not known there yet.
             near = self.replaced.search(owner) or ()

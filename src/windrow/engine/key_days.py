@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.engine.holding import Seen
 from windrow.engine.workspace import Workspace
-from windrow.models.model import Model
+from windrow.models.model import Model, Stored
 from windrow.state.runs import Outcome
 from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges, on_days
@@ -88,10 +88,20 @@ def keyed_tables(ws: Workspace) -> list[Keyed]:
 
 
 def models_by_user(ws: Workspace) -> list[Model]:
-    """The models whose stored rows are looked up by user: sessions, and users made of them."""
-    sessions = ws.sessions_model
-    of_users = [it for it in ws.models if "visits" in it.inputs.values()]
-    return [*([] if sessions is None else [sessions]), *of_users]
+    """The models whose stored rows are looked up by user, days apart.
+
+    Sessions, the users made of them, and whatever else a model reads the users' rows of.
+    """
+    user = (ws.foundation.user,)
+    sources = [it for member in ws.models for it in member.inputs.values()]
+    read = {it.model for it in sources if isinstance(it, Stored) and it.of_users}
+    return [
+        member
+        for member in ws.models
+        if member is ws.sessions_model
+        or "visits" in member.inputs.values()
+        or (member.name in read and member.key != user)
+    ]
 
 
 @dataclass(frozen=True)

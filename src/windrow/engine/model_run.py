@@ -30,6 +30,7 @@ from windrow.models.model import UNDECLARED, Model
 from windrow.models.own_models import why_without_session
 from windrow.reference.frames import reference_frames
 from windrow.state.limits import Limits
+from windrow.state.runs import next_number
 from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import measured
@@ -70,6 +71,8 @@ class ModelRun:
         self._extents: dict[str, Written] = {}
         """Model -> how many rows it has, and on which days."""
         self._seen = seen
+        self.number = next_number(seen.newest_runs)
+        """The run's."""
         self.key_days = key_days
         self.written: dict[str, Written] = {}
         """Model -> what the run brought into its table."""

@@ -141,6 +141,8 @@ def _one_run(
         result = process(
             ws, plan, decided.source, lease, seen, listener, check=decided.options.check
         )
+    if result.record is not None:
+        ws.runs.look_after(result.record, ws.leases.table)
     newest = seen.newest_runs if result.record is None else (result.record, *seen.newest_runs)
     return result, replace(seen, last_lease=lease, newest_runs=newest)
 

@@ -69,6 +69,9 @@ class Stored:
     """Only the rows of this run's sessions, near the run's days."""
     of_users: bool = False
     """Only the rows of users of this run's sessions, read once however many ask for them."""
+    in_step_with: str = ""
+    """Another model: the rows as this one left them, if they tell of all that the other's table had
+    when the run began; else None."""
     or_outside: bool = False
     """Where no model has the name, it means a table that others keep."""
     is_bare: bool = False
@@ -80,7 +83,7 @@ class Stored:
     def is_whole(self) -> bool:
         """True: all rows of the table, as they are now."""
         parts = (self.before_this_run, self.near, self.of_sessions, self.of_users, self.touched)
-        return not any(parts)
+        return not any((*parts, self.in_step_with))
 
 
 def stored(
@@ -90,16 +93,25 @@ def stored(
     near: bool = False,
     of_sessions: bool = False,
     of_users: bool = False,
+    in_step_with: str = "",
 ) -> Any:
     """The whole derived table of a model, as the default value of a parameter.
 
     `before_this_run` takes it as it was when the run began; `near` takes its rows of whole days,
     those on which rows of this run's sessions lie or lay; `of_sessions` only the rows of this
     run's sessions, for a model whose rows a run replaces by session; `of_users` only the rows of
-    their users, for a model with a row per user.
+    their users. `in_step_with` another model gives the rows if they were made from all that the
+    other's table had when the run began, and else None.
     """
     name = model if isinstance(model, str) else model.name
-    return Stored(name, before_this_run, near=near, of_sessions=of_sessions, of_users=of_users)
+    return Stored(
+        name,
+        before_this_run,
+        near=near,
+        of_sessions=of_sessions,
+        of_users=of_users,
+        in_step_with=in_step_with,
+    )
 
 
 @dataclass(frozen=True)

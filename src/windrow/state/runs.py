@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.errors import TableError
 from windrow.state.records import frame_of_record, prepare_table, records_in, stored_as
 from windrow.tables import TableName, Tables
 from windrow.tables.days import DayRange
 
 _NEWEST = 20
+COMPACTED_EVERY = 25
+"""So many runs leave so many files in the ledger; then they become one."""
+_KEPT_FOR = timedelta(days=7)
 
 
 class Outcome(StrEnum):
@@ -178,6 +183,11 @@ class RunRecord:
         default_factory=dict,
         read=dict,
     )
+    number: int | None = stored_as(
+        "bigint",
+        "How many runs the package had until then, this one included, since they are counted.",
+        default=None,
+    )
     options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",
@@ -264,6 +274,21 @@ class Runs:
         """Add an ended run, which also frees its lease."""
         self._tables.append(self.table, frame_of_record(self._spark, record))
 
+    def look_after(self, record: RunRecord, leases: TableName) -> None:
+        """Every so many runs, bring the ledger's files together: each run adds one, and reads all.
+
+        What the ledger and the leases were is of no use to anyone. Where old versions make commits
+        slower, those of a week ago go.
+        """
+        if record.number is None or record.number % COMPACTED_EVERY:
+            return
+        # Others may be doing the same: then it is done.
+        with suppress(TableError):
+            self._tables.compact(self.table)
+            if self._tables.format == "iceberg":
+                for table in (self.table, leases):
+                    self._tables.expire(table, record.finished_at - _KEPT_FOR, delete=True)
+
     def _of(self, package: str) -> DataFrame | None:
         if not self._tables.exists(self.table):
             return None
@@ -278,6 +303,11 @@ def _are_apart(newer: RunRecord, older: RunRecord) -> bool:
 def new_run_id(now: datetime) -> str:
     """An id that sorts by time and is unique."""
     return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def next_number(runs: Iterable[RunRecord]) -> int:
+    """The number of the next run after these."""
+    return max((it.number or 0 for it in runs), default=0) + 1
 
 
 def _is_kept() -> Column:

@@ -34,7 +34,7 @@ def answer(
 
 def stats(spark: SparkSession, *rows: dict[str, Any], settings: WebSettings = OURS) -> DataFrame:
     log = frame_of(spark, [[row.get(name) for name in LOG] for row in rows], LOG)
-    return consent_cmp_stats(settings, log)
+    return consent_cmp_stats(settings, log, log, log, log, log, None)
 
 
 def answers(table: DataFrame) -> list[tuple[Any, ...]]:

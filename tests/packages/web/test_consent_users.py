@@ -9,14 +9,26 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.packages.web import consent_users as module
 from windrow.packages.web.consent_log import COLUMNS as LOG
-from windrow.packages.web.consent_users import COLUMNS, consent_users
+from windrow.packages.web.consent_users import COLUMNS
 from windrow.packages.web.consent_versions import COLUMNS as VERSIONS
 from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)
 COUNTS = ("domain_userid", "cmp_events", "consent_events")
+
+
+def consent_users(
+    touched: DataFrame,
+    settings: WebSettings,
+    log: DataFrame,
+    versions: DataFrame,
+    known: DataFrame,
+) -> DataFrame:
+    """Of a log that the model gets whole in both ways."""
+    return module.consent_users(touched, settings, log, versions, known, log)
 
 
 def banner(event_id: str, user: str | None, time: str, **values: Any) -> dict[str, Any]:

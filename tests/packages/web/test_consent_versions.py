@@ -7,12 +7,18 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from windrow.packages.web import consent_versions as module
 from windrow.packages.web.consent_log import COLUMNS as LOG
-from windrow.packages.web.consent_versions import COLUMNS, consent_versions
+from windrow.packages.web.consent_versions import COLUMNS
 from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
 OURS, REFERENCE = WebSettings(), WebSettings(compat=True)
+
+
+def consent_versions(settings: WebSettings, log: DataFrame, known: DataFrame) -> DataFrame:
+    """Made of the whole log."""
+    return module.consent_versions(settings, log, log, known, log, None)
 
 
 def a_log(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
@@ -114,3 +120,20 @@ def test_a_version_that_is_no_longer_in_the_log_goes(spark: SparkSession) -> Non
 def test_consent_to_no_version_makes_no_row(spark: SparkSession) -> None:
     log = a_log(spark, allowed("e1", None, "01"))
     assert shown(consent_versions(OURS, log, none_yet(spark)), "consent_version") == []
+
+
+def test_versions_go_on_from_what_is_known(spark: SparkSession) -> None:
+    stored = [allowed("e1", "1", "01"), allowed("e2", "2", "05"), allowed("e3", "3", "07")]
+    dated = F.to_date("derived_tstamp")
+
+    def log_of(*rows: dict[str, Any]) -> DataFrame:
+        return a_log(spark, *rows).withColumn("derived_tstamp_date", dated)
+
+    known = consent_versions(OURS, log_of(*stored), none_yet(spark)).localCheckpoint()
+    # The run takes back the one answer to 3, and brings an older one to 2. Of 1 it reads nothing.
+    new = allowed("e4", "2", "03", consent_url="u")
+    now, former = log_of(stored[1], new), log_of(stored[2])
+    found = module.consent_versions(OURS, log_of(new), now, known, former, known)
+    whole = consent_versions(OURS, log_of(stored[0], stored[1], new), none_yet(spark))
+    assert shown(found, *COLUMNS) == shown(whole, *COLUMNS)
+    assert len(shown(whole, *COLUMNS)) == 2

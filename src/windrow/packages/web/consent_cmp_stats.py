@@ -33,11 +33,34 @@ COLUMNS: Columns = {
 
 
 @model(kind="rebuilt", key="event_id", columns=COLUMNS)
-def consent_cmp_stats(settings: WebSettings, log: DataFrame = stored("consent_log")) -> DataFrame:
+def consent_cmp_stats(
+    settings: WebSettings,
+    users_touched: DataFrame,
+    consent_log: DataFrame,
+    sessions_this_run: DataFrame,
+    log: DataFrame = stored("consent_log"),
+    log_of_users: DataFrame = stored("consent_log", of_users=True),
+    going_on: DataFrame | None = stored("consent_cmp_stats", in_step_with="consent_log"),
+) -> DataFrame:
     """One row per banner shown: the user's first answer before the next banner, however much later.
 
-    A pending answer is none.
+    A pending answer is none. What is known of other users' banners stays.
     """
+    if going_on is None:
+        return _answered(log, settings)
+    # Of who has no cookie, all is in the session; and sessions are whole.
+    nameless = F.col("domain_userid").isNull()
+    anew = log_of_users.unionByName(consent_log.where(nameless))
+    sessions = sessions_this_run.select(F.col("session_id").alias("domain_sessionid"))
+    others = going_on.join(users_touched, "domain_userid", how="left_anti")
+    kept = others.where(~nameless).unionByName(
+        others.where(nameless).join(sessions, "domain_sessionid", how="left_anti")
+    )
+    return kept.select(*COLUMNS).unionByName(_answered(anew, settings))
+
+
+def _answered(log: DataFrame, settings: WebSettings) -> DataFrame:
+    """The banners of a log that is whole for each of its users."""
     user: Column = F.col("domain_userid")
     if not settings.compat:
         # Visitors without a cookie are not one and the same user, as the reference has it.

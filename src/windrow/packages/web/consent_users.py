@@ -47,19 +47,19 @@ COLUMNS: Columns = {
 def consent_users(
     users_touched: DataFrame,
     settings: WebSettings,
-    log: DataFrame = stored("consent_log"),
+    log: DataFrame = stored("consent_log", of_users=True),
     versions: DataFrame = stored("consent_versions"),
     known: DataFrame = stored("consent_users"),
+    whole_log: DataFrame = stored("consent_log"),
 ) -> DataFrame:
     """One row per cookie user: how often asked and answered, and what the last answer was.
 
     The users of this run are made anew from all their rows of the log, so that counts are right
-    however runs were cut or repeated. That reads a few columns of the whole log, which has a row or
-    two per visitor, and then works on the rows of this run's users only. Other users get a row only
-    when another version has become the latest.
+    however runs were cut or repeated. Other users get a row only when another version has become
+    the latest.
     """
     if settings.compat:
-        return _users_of_the_reference(users_touched, log, versions, known)
+        return _users_of_the_reference(users_touched, whole_log, versions, known)
 
     newest = F.struct("derived_tstamp", "event_id")
     per_user = (

@@ -31,23 +31,55 @@ COLUMNS: Columns = {
 @model(kind="rebuilt", key="consent_version", columns=COLUMNS)
 def consent_versions(
     settings: WebSettings,
+    consent_log: DataFrame,
     log: DataFrame = stored("consent_log"),
     known: DataFrame = stored("consent_versions"),
+    former: DataFrame = stored("consent_log", before_this_run=True, of_sessions=True),
+    going_on: DataFrame | None = stored("consent_versions", in_step_with="consent_log"),
 ) -> DataFrame:
     """One row per version of the consent text: since when, its newest terms, whether the latest.
 
-    Made anew from the log, so that it is the same however runs were cut: one pass over a few
-    columns of a table with a row or two per visitor, added up to a handful of rows.
+    The versions that this run's answers are to, or were to, are made anew from the log since they
+    began, so that they are the same however runs were cut. The others stay.
     """
-    allowed = log.where((F.col("event_name") != BANNER) & (F.col("event_type") == "allow_all"))
     if settings.compat:
-        return _versions_of_the_reference(
-            rows_loaded_since(allowed, known, "last_allow_all_event"), known
-        )
+        newly = rows_loaded_since(_allowed(log), known, "last_allow_all_event")
+        return _versions_of_the_reference(newly, known)
 
-    versions = _per_version(allowed.where(F.col("consent_version").isNotNull()), "derived_tstamp")
+    answers = [_allowed(it).where(_IS_NAMED) for it in (log, consent_log, former)]
+    if going_on is None:
+        versions = _per_version(answers[0], "derived_tstamp")
+    else:
+        versions = _brought_on(going_on, *answers)
     order = F.struct("version_start_tstamp", "consent_version")
     return versions.withColumn("is_latest_version", _is_greatest(order)).select(*COLUMNS)
+
+
+_IS_NAMED = "consent_version is not null"
+
+
+def _allowed(log: DataFrame) -> DataFrame:
+    return log.where((F.col("event_name") != BANNER) & (F.col("event_type") == "allow_all"))
+
+
+def _brought_on(known: DataFrame, log: DataFrame, after: DataFrame, before: DataFrame) -> DataFrame:
+    """The known versions, and anew those of the answers that a run brought or took away."""
+    touched = after.select("consent_version").union(before.select("consent_version")).distinct()
+    began = (
+        known.join(F.broadcast(touched), "consent_version", how="left_semi")
+        .select("version_start_tstamp")
+        .union(after.select("derived_tstamp"))
+    )
+    first = began.agg(F.to_date(F.min("version_start_tstamp"))).collect()[0][0]
+    kept = known.drop("is_latest_version")
+    if first is None:
+        return kept
+    since = log.where(F.col("derived_tstamp_date") >= F.lit(first))
+    anew = _per_version(
+        since.join(F.broadcast(touched), "consent_version", how="left_semi"), "derived_tstamp"
+    )
+    kept = kept.join(F.broadcast(touched), "consent_version", how="left_anti")
+    return kept.unionByName(anew.select(*kept.columns))
 
 
 def _per_version(allowed: DataFrame, time: str) -> DataFrame:
