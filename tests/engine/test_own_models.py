@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from own_models import write_own_models
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow.engine import upsert
 
@@ -268,3 +269,15 @@ def test_what_can_be_neither_is_refused_with_the_reason(spark: SparkSession, tmp
     assert succeeded == {"snowplow_web_page_views", "rebuilt", "as_declared"}
     ws = site.workspace
     assert not ws.tables.exists(ws.table(ws.model("from_events")))
+
+
+def test_a_plan_names_models_whose_cost_grows_with_history(spark: SparkSession, tmp_path: Path):
+    write_own_models(tmp_path)
+    site = Site(spark, tmp_path)
+    site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1"))
+    why = site.project().plan("web", now=at("2024-01-02 00:00")).unbounded
+    assert "daily_sources" not in why
+    assert "long_views" not in why
+    assert "no column of its key is the day of page_views" in why["visited_pages"]
+    assert why["days_by_hand"] == "it takes all stored rows of page_views"
+    assert why["clicks"] == "a stored row with one of its keys may lie on any day"

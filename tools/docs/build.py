@@ -134,8 +134,8 @@ went where; a table of users. Which there are, and which columns they have, your
 STATE_INTRO = """# What windrow remembers
 
 The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
-five are there once for every package: bad lines once there are any, the days of keys after two weeks
-of events.
+five are there once for every package: bad lines once there are any, the days of keys after two
+weeks of events.
 
 """
 

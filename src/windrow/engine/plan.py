@@ -24,6 +24,7 @@ from windrow.engine.lost_state import (
 from windrow.engine.news import EventTimes, look_at_times, nothing_new_since
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
+from windrow.engine.unbounded import unbounded
 from windrow.engine.workspace import Workspace
 from windrow.errors import ConfigError
 from windrow.models.base_names import without_base
@@ -69,6 +70,8 @@ class Plan:
     """All positions that the run finds, of models that take no part too."""
     times: EventTimes | None = None
     """The window's events by the hour; None when nobody looked."""
+    unbounded: Mapping[str, str] = field(default_factory=dict)
+    """The project's own models whose cost grows with history, and why."""
     reads: ReadEstimate | None = None
     """What of the source lies in the window; None when it was not asked for or cannot be told."""
 
@@ -198,6 +201,7 @@ def _plan(
         tracked=tracked,
         positions={name: positions[name] for name in tracked if name in positions},
         manifest=dict(positions),
+        unbounded=unbounded(ws, models if only is None else only),
     )
     if limits.is_inverted:
         if limits.state is State.NEW_MODEL:

@@ -19,14 +19,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.expressions import columns_in
-from windrow.engine.destination import on_days_of
+from windrow.engine.destination import Destination, on_days_of
 from windrow.engine.holding import Seen, versions_at_success
 from windrow.engine.upsert import Replaced
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError, did_you_mean
 from windrow.models.model import Model, Stored
 from windrow.state.undo import is_maintenance
-from windrow.tables import TableName
+from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import materialize
 from windrow.tables.sql import quoted
@@ -231,12 +231,8 @@ class Recompute:
     def _on_touched_days(self, member: Model, stored: DataFrame, touched: DataFrame) -> DataFrame:
         """The stored rows on the days of the touched keys, where a key column is the day."""
         destination = self.ws.destination(self._owner(member))
-        day = destination.day_column(dict(stored.dtypes))
-        for name in member.key:
-            text = member.per.sql.get(name, quoted(name))
-            if day is not None and _is_day(text, {day, destination.date or day}):
-                return on_days_of(stored, destination, _days_of(touched, name))
-        return stored
+        name = day_in_key(member, destination, dict(stored.dtypes))
+        return stored if name is None else on_days_of(stored, destination, _days_of(touched, name))
 
     def _owner(self, member: Model) -> Model:
         assert member.recomputed_from is not None
@@ -244,6 +240,21 @@ class Recompute:
 
     def _stored(self, owner: Model) -> DataFrame:
         return self.ws.tables.read(self.ws.table(owner))
+
+
+def day_in_key(member: Model, source: Destination, columns: Columns) -> str | None:
+    """The column of an aggregate's key that is the day of what it is made from, if one is."""
+    day = source.day_column(columns)
+    if day is None:
+        return None
+    return next(
+        (
+            name
+            for name in member.key
+            if _is_day(member.per.sql.get(name, quoted(name)), {day, source.date or day})
+        ),
+        None,
+    )
 
 
 def _is_day(text: str, columns: set[str]) -> bool:

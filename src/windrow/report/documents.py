@@ -99,6 +99,7 @@ def _plan(plan: Plan) -> Document:
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
         "reads": vars(plan.reads) if plan.reads is not None else None,
+        "unbounded": dict(plan.unbounded),
         "catch_up": _plan(plan.catch_up) if plan.catch_up else None,
     }
 

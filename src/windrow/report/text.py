@@ -194,6 +194,8 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
         f"Would run {words.count(len(plan.models), 'model')}: "
         f"{', '.join(member.name for member in plan.models)}."
     )
+    for name, why in plan.unbounded.items():
+        yield f"{name} costs more the longer the history is: {why}."
     if plan.catch_up is not None:
         yield "Beside that, for models that lag behind:"
         yield from (f"  {sentence}" for sentence in _plan_sentences(plan.catch_up))
