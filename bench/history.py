@@ -21,11 +21,11 @@ import yaml
 from pyspark.sql import SparkSession
 
 from bench.anatomy import LOG_SETTINGS, counts, files_by_table, read_log
+from bench.history_table import Measured, by_table, totals
 from bench.long_events import long_events
-from bench.measuring import Measurement, files_in, measure_here, new_files
+from bench.measuring import files_in, measure_here, new_files
 from bench.options import FORMATS, settings_of
 from bench.steps import STANDARD, Step
-from bench.table import UNKNOWN
 from windrow import Project
 from windrow.demo.events import write
 
@@ -47,18 +47,6 @@ class Asked:
     folder: Path | None
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A standard run after so many days."""
-
-    days: int
-    run: Measurement
-    written: dict[str, tuple[int, int]]
-    """Table -> files and bytes that are new in its folder."""
-    read: dict[str, tuple[int, int]]
-    """Table -> files that scans opened, and their size."""
-
-
 def main() -> None:
     """Measure every length of history, and print what a run cost after it."""
     asked = _parse(sys.argv[1:])
@@ -68,7 +56,7 @@ def main() -> None:
     sys.stdout.write(
         f"\n{asked.package} on {asked.format}, {asked.events_per_day} events a day\n\n"
     )
-    sys.stdout.write(f"{_totals(found)}\n\n{_by_table(found)}\n")
+    sys.stdout.write(f"{totals(found)}\n\n{by_table(found)}\n")
 
 
 def _parse(arguments: Sequence[str]) -> Asked:
@@ -122,7 +110,7 @@ def _measure(asked: Asked, days: int, folder: Path) -> Measured:
         for table in sorted(warehouse.glob("*/*"))
         if (sizes := new_files(_under(before, table), _under(after, table)))
     }
-    return Measured(days, replace(done, figures=figures), written, files_by_table(read, done.span))
+    return Measured(days, figures, written, files_by_table(read, done.span))
 
 
 def _under(files: dict[Path, tuple[int, int]], folder: Path) -> dict[Path, tuple[int, int]]:
@@ -166,57 +154,6 @@ def _run(project: Path, spark: SparkSession, asked: Asked, end: date) -> None:
     done = Project.load(project, spark=spark).run(asked.package, now=now)
     if done.has_failed:
         raise SystemExit(f"windrow failed at {end}: {done}")
-
-
-# --- what is shown ---------------------------------------------------------------------------
-
-
-def _totals(found: Sequence[Measured]) -> str:
-    base = found[0].run.figures
-    lines = [
-        "| after | read MB | files | written MB | files | executions | jobs | CPU s | s |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for it in found:
-        figures = it.run.figures
-        cells = [
-            _times(figures.bytes_read, base.bytes_read, 1_000_000),
-            _times(figures.files_read, base.files_read),
-            _times(figures.bytes_written, base.bytes_written, 1_000_000),
-            _times(figures.files_written, base.files_written),
-            str(figures.root_executions),
-            str(figures.jobs),
-            _times(figures.cpu_seconds, base.cpu_seconds),
-            f"{figures.seconds:.1f}",
-        ]
-        lines.append(f"| {it.days} days | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _times(value: float | None, base: float | None, unit: float = 1) -> str:
-    """A figure, and how often it holds that of the shortest history."""
-    if value is None or base is None:
-        return UNKNOWN
-    shown = f"{value / unit:.1f}" if unit != 1 or isinstance(value, float) else f"{value}"
-    return f"{shown} ({value / base:.2f})" if base else shown
-
-
-def _by_table(found: Sequence[Measured]) -> str:
-    names = sorted({name for it in found for name in (*it.read, *it.written)})
-    after = " | ".join(f"{it.days} days" for it in found)
-    lines = [
-        f"| table | files read, and their kB: {after} | files written, and their kB: {after} |",
-        f"|---|{'---:|' * 2 * len(found)}",
-    ]
-    for name in names:
-        cells = [_cell(it.read.get(name)) for it in found]
-        cells += [_cell(it.written.get(name)) for it in found]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _cell(found: tuple[int, int] | None) -> str:
-    return "" if found is None else f"{found[0]}, {found[1] / 1000:.0f}"
 
 
 if __name__ == "__main__":

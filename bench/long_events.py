@@ -17,13 +17,12 @@ NEW_PEOPLE_A_DAY = 5
 RESUMED_SHARE = 0.002
 """So many sessions go on a month later: somebody opens an old tab."""
 _MONTH_S = 30 * 86_400
-_LAST_IN_TIME = ("derived_tstamp", "event_id")
 
 
 def long_events(
     spark: SparkSession, *, start: date, days: int, events_per_day: int, package: str
 ) -> DataFrame:
-    """Events of so many days, each with as many as any other; the last days are always the same.
+    """Events of so many days, each with as many as any other.
 
     Visitors of the generated traffic stay for weeks. Beside them there are some who come back after
     years, and sessions that go on after a month.
@@ -45,7 +44,6 @@ def _with_returning(events: DataFrame, start: date) -> DataFrame:
     first = datetime.combine(start, datetime.min.time())
     days = F.datediff(F.col("derived_tstamp"), F.lit(first)) + 1
     nth = F.floor(draw("who", session) * days * NEW_PEOPLE_A_DAY)
-    # Counted from the end, so that a person is the same however long the history is.
     is_returning = draw("returning", session) < RETURNING_SHARE
     return events.withColumn(
         "domain_userid",
@@ -54,11 +52,12 @@ def _with_returning(events: DataFrame, start: date) -> DataFrame:
 
 
 def _with_resumed(events: DataFrame, end: date) -> DataFrame:
-    """A share of the sessions has one more event a month after its others."""
+    """A share of the sessions has views a month after its others."""
     session = F.col("domain_sessionid")
-    is_first = (F.col("event_name") == "page_view") & F.col("page_referrer").isNotNull()
-    once = draw("one of them", F.col("event_id")) < 0.2
-    chosen = events.where(is_first & once & (draw("resumed", session) < RESUMED_SHARE))
+    # Of each view of the chosen sessions, once in a while.
+    is_view = F.col("event_name").isin("page_view", "screen_view")
+    once = draw("one of them", F.col("event_id")) < 0.5
+    chosen = events.where(is_view & once & (draw("resumed", session) < RESUMED_SHARE))
     times = [name for name, kind in events.dtypes if kind == "timestamp"]
     later = chosen.withColumns(
         {

@@ -11,7 +11,16 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from bench.anatomy import LOG_SETTINGS, Place, Span, counts, places, read_log
+from bench.anatomy import (
+    DELTA_LOG,
+    LOG_SETTINGS,
+    Place,
+    Span,
+    counts,
+    files_by_table,
+    places,
+    read_log,
+)
 
 SQL = "org.apache.spark.sql.execution.ui"
 
@@ -128,6 +137,36 @@ def test_files_are_counted_by_what_the_plan_says_counts_them_however_deep():
     }
     log = read_log([start(1, 1, 1000, "x", children=[scan]), json.dumps(update)])
     assert counts(log, Span(1000, 1000))["files_read"] == 5
+
+
+def test_files_belong_to_the_table_that_a_scan_reads():
+    def scan(number: int, text: str, place: str) -> dict[str, object]:
+        return {
+            "metrics": [
+                {"name": "number of files read", "accumulatorId": number},
+                {"name": "size of files read", "accumulatorId": number + 1},
+            ],
+            "simpleString": text,
+            "metadata": {"Location": place} if place else {},
+            "children": [],
+        }
+
+    scans = [
+        scan(1, "FileScan", "PreparedDeltaFileIndex(1 paths)[file:/w/derived/users]"),
+        scan(3, "FileScan", "DeltaLogFileIndex(1 paths)[file:/w/derived/users/_delta_log/0.json]"),
+        scan(5, "IcebergScan(table=local.derived.sessions, branch=null)", ""),
+    ]
+    update = {
+        "Event": f"{SQL}.SparkListenerDriverAccumUpdates",
+        "executionId": 1,
+        "accumUpdates": [[1, 2], [2, 900], [3, 1], [4, 50], [5, 3], [6, 70]],
+    }
+    log = read_log([start(1, 1, 1000, "x", children=scans), json.dumps(update)])
+    assert files_by_table(log, Span(1000, 1000)) == {
+        "users": (2, 900),
+        DELTA_LOG: (1, 50),
+        "sessions": (3, 70),
+    }
 
 
 def test_a_task_that_failed_before_it_had_figures_is_a_task():

@@ -304,7 +304,7 @@ class Inputs:
         rows = self.ws.tables.read(destination.table)
         keyed = keyed_by_user(self.ws, reader)
         if keyed is not None and self.key_days.covers(keyed):
-            rows = rows.where(self.key_days.bound(keyed, users.select(user)))
+            rows = rows.where(self.key_days.bound(keyed, users, [user]))
         day = destination.day_column(dict(rows.dtypes))
         assert day is not None
         on_day = F.to_date(day)
@@ -364,7 +364,7 @@ class Inputs:
         if keyed is not None and self.key_days.covers(keyed):
             # What this run itself brought to old days is not known there yet.
             near = self.replaced.search(owner) or ()
-            stored = stored.where(self.key_days.bound(keyed, users.select(user), also=near))
+            stored = stored.where(self.key_days.bound(keyed, users, [user], also=near))
         return stored.join(users.select(user), user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:

@@ -10,8 +10,8 @@ tables are looked through once more, and it is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from pyspark.sql import Column, DataFrame
@@ -111,6 +111,10 @@ class KeyDays:
     ws: Workspace
     known: Mapping[str, date]
     """What is indexed -> the day up to which it is."""
+    answers: dict[tuple[str, int], tuple[DataFrame, tuple[DayRange, ...]]] = field(
+        default_factory=dict
+    )
+    """What was looked up so far."""
 
     @classmethod
     def seen(cls, ws: Workspace, seen: Seen, emptied: Collection[TableName] = ()) -> KeyDays:
@@ -134,17 +138,27 @@ class KeyDays:
         """Whether it is known where a table's keys lie."""
         return keyed is not None and keyed.name in self.known
 
-    def bound(self, keyed: Keyed, keys: DataFrame, also: Iterable[DayRange] = ()) -> str:
+    def bound(
+        self, keyed: Keyed, keys: DataFrame, by: Sequence[str], also: Iterable[DayRange] = ()
+    ) -> str:
         """A condition on the days of all stored rows with one of the keys, and `also` on others.
 
-        `keys`: frame with the key's columns, under whatever names.
+        `by`: what the keys' frame calls the key's columns.
         """
-        until = self.known[keyed.name]
-        hashes = keys.select(_hash(keys.columns).alias("key_hash")).distinct()
-        found = self._rows(keyed).join(F.broadcast(hashes), "key_hash", how="left_semi")
-        days = found.agg(F.collect_set("day")).collect()[0][0]
-        ranges = (*day_ranges(days), *also, DayRange(until, date.max))
-        return on_days(keyed.day, ranges, or_null=True)
+        ranges = (*self._old_days(keyed, keys, by), *also)
+        recent = DayRange(self.known[keyed.name], date.max)
+        return on_days(keyed.day, (*ranges, recent), or_null=True)
+
+    def _old_days(self, keyed: Keyed, keys: DataFrame, by: Sequence[str]) -> tuple[DayRange, ...]:
+        """The old days on which rows with one of the keys may lie; looked up once for a frame."""
+        asked = (keyed.name, id(keys))
+        if asked not in self.answers:
+            hashes = keys.select(_hash(by).alias("key_hash")).distinct()
+            found = self._rows(keyed).join(F.broadcast(hashes), "key_hash", how="left_semi")
+            days = found.agg(F.collect_set("day")).collect()[0][0]
+            # With the frame, so that no other one gets its identity.
+            self.answers[asked] = (keys, day_ranges(days))
+        return self.answers[asked][1]
 
     def brought_up_to(
         self, newest: date, brought: Mapping[Keyed, Brought | None]

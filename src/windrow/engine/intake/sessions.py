@@ -44,7 +44,7 @@ def find_sessions(ws: Workspace, source: Source, limits: Limits, key_days: KeyDa
         new = lifecycle.sessions_with_new_events(usable, settings)
         if key_days.covers(keyed_sessions(ws)):
             new = materialize(new)
-            on_days = key_days.bound(keyed_sessions(ws), new.select(SESSION_ID))
+            on_days = key_days.bound(keyed_sessions(ws), new, [SESSION_ID])
             may_continue = known.where(on_days)
 
     earlier = lifecycle.earlier_rows(may_continue, limits, settings)
