@@ -14,6 +14,9 @@ SMALL_RUN_EVENTS = 1_000_000
 docs/spark-settings.md has figures.
 """
 _EVENTS_PER_PARTITION = 50_000
+_LISTING = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "64"}
+"""Events of three years lie in a thousand folders; left alone, Spark lists each in a task of its
+own, which takes longer than a small run has otherwise to do."""
 
 
 def settings_for(events: int | None, chosen: Collection[str] = ()) -> dict[str, str]:
@@ -32,8 +35,9 @@ def _groups(events: int) -> tuple[Mapping[str, str], ...]:
     partitions = str(max(1, -(-events // _EVENTS_PER_PARTITION)))
     if events > SMALL_RUN_EVENTS:
         # Adaptive execution joins those that turn out small.
-        return ({"spark.sql.shuffle.partitions": partitions},)
+        return ({"spark.sql.shuffle.partitions": partitions}, _LISTING)
     return (
+        _LISTING,
         # Plans are not made again after every step. That also joined small partitions; few do too.
         {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": partitions},
         # Rows are interpreted. Java that is written for rows as wide as ours has to be compiled,
