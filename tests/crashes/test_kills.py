@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from crashes.kills import Moment, plug_pulled
 from crashes.scenes import DAY_THREE, SCENES, Stage, differences, state_of
+from windrow.engine import key_days
 
 pytestmark = pytest.mark.kills
 
@@ -33,6 +34,15 @@ STAGES = [
     pytest.param(it, marks=() if it in EVERY_CHANGE_SEES else pytest.mark.slow, id="-".join(it))
     for it in product(SCENES, ("delta", "iceberg"))
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def days_are_old_the_next_day() -> Iterator[None]:
+    """So that where keys lie is written down, and looked up, in histories of two days."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_days, "RECENT_DAYS", 0)
+        patch.setattr(key_days, "EVERY_DAYS", 1)
+        yield
 
 
 @pytest.fixture(scope="module", params=STAGES)

@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.packages.web import consent_users as module
 from windrow.packages.web.consent_log import COLUMNS as LOG
 from windrow.packages.web.consent_users import COLUMNS
+from windrow.packages.web.consent_users import consent_users as model
 from windrow.packages.web.consent_versions import COLUMNS as VERSIONS
 from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
@@ -28,7 +28,7 @@ def consent_users(
     known: DataFrame,
 ) -> DataFrame:
     """Of a log that the model gets whole in both ways."""
-    return module.consent_users(touched, settings, log, versions, known, log)
+    return model(touched, settings, log, versions, known, log)
 
 
 def banner(event_id: str, user: str | None, time: str, **values: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.packages.web import consent_versions as module
 from windrow.packages.web.consent_log import COLUMNS as LOG
 from windrow.packages.web.consent_versions import COLUMNS
+from windrow.packages.web.consent_versions import consent_versions as model
 from windrow.packages.web.settings import WebSettings
 from windrow.tables.frames import frame_of
 
@@ -18,7 +18,7 @@ OURS, REFERENCE = WebSettings(), WebSettings(compat=True)
 
 def consent_versions(settings: WebSettings, log: DataFrame, known: DataFrame) -> DataFrame:
     """Made of the whole log."""
-    return module.consent_versions(settings, log, log, known, log, None)
+    return model(settings, log, log, known, log, None)
 
 
 def a_log(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
@@ -133,7 +133,7 @@ def test_versions_go_on_from_what_is_known(spark: SparkSession) -> None:
     # The run takes back the one answer to 3, and brings an older one to 2. Of 1 it reads nothing.
     new = allowed("e4", "2", "03", consent_url="u")
     now, former = log_of(stored[1], new), log_of(stored[2])
-    found = module.consent_versions(OURS, log_of(new), now, known, former, known)
+    found = model(OURS, log_of(new), now, known, former, known)
     whole = consent_versions(OURS, log_of(stored[0], stored[1], new), none_yet(spark))
     assert shown(found, *COLUMNS) == shown(whole, *COLUMNS)
     assert len(shown(whole, *COLUMNS)) == 2
