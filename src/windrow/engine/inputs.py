@@ -363,7 +363,7 @@ class Inputs:
         stored = self._whole_table(reader, owner)
         if keyed is not None and self.key_days.covers(keyed):
             # What this run itself brought to old days is not known there yet.
-            near = self.replaced.search(owner) or ()
+            near = self.intake.days_around(before=1, after=0)
             stored = stored.where(self.key_days.bound(keyed, users, [user], also=near))
         return stored.join(users.select(user), user, how="left_semi")
 
