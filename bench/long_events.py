@@ -20,7 +20,13 @@ _MONTH_S = 30 * 86_400
 
 
 def long_events(
-    spark: SparkSession, *, start: date, days: int, events_per_day: int, package: str
+    spark: SparkSession,
+    *,
+    start: date,
+    days: int,
+    events_per_day: int,
+    package: str,
+    resumed_share: float = RESUMED_SHARE,
 ) -> DataFrame:
     """Events of so many days, each with as many as any other.
 
@@ -35,7 +41,8 @@ def long_events(
         media="media_player" in package,
     )
     events = generate(spark, asked)
-    return _with_resumed(_with_returning(events, start), start + timedelta(days=days))
+    end = start + timedelta(days=days)
+    return _with_resumed(_with_returning(events, start), end, resumed_share)
 
 
 def _with_returning(events: DataFrame, start: date) -> DataFrame:
@@ -51,13 +58,13 @@ def _with_returning(events: DataFrame, start: date) -> DataFrame:
     )
 
 
-def _with_resumed(events: DataFrame, end: date) -> DataFrame:
+def _with_resumed(events: DataFrame, end: date, share: float) -> DataFrame:
     """A share of the sessions has views a month after its others."""
     session = F.col("domain_sessionid")
     # Of each view of the chosen sessions, once in a while.
     is_view = F.col("event_name").isin("page_view", "screen_view")
     once = draw("one of them", F.col("event_id")) < 0.5
-    chosen = events.where(is_view & once & (draw("resumed", session) < RESUMED_SHARE))
+    chosen = events.where(is_view & once & (draw("resumed", session) < share))
     times = [name for name, kind in events.dtypes if kind == "timestamp"]
     later = chosen.withColumns(
         {

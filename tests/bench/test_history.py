@@ -40,9 +40,10 @@ def test_tables_that_a_run_does_not_touch_have_no_figures():
 
 
 def test_people_and_sessions_come_back_after_a_month(spark: SparkSession):
-    events = long_events(
-        spark, start=date(2024, 1, 1), days=45, events_per_day=300, package="web"
-    ).select("domain_userid", "domain_sessionid", "derived_tstamp", "event_id")
+    asked = {"days": 45, "events_per_day": 300, "package": "web", "resumed_share": 0.1}
+    events = long_events(spark, start=date(2024, 1, 1), **asked).select(
+        "domain_userid", "domain_sessionid", "derived_tstamp", "event_id"
+    )
     events = events.localCheckpoint()
     days = events.groupBy(F.to_date("derived_tstamp").alias("day")).count()
     assert days.where("count >= 290").count() >= 44

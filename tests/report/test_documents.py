@@ -113,7 +113,7 @@ def test_a_plan_document_has_exactly_its_documented_keys() -> None:
     (plan,) = plans_document([a_plan()])["packages"]
     assert plan.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
-        *("models", "tracked", "nothing_because", "gap", "reads", "catch_up"),
+        *("models", "tracked", "nothing_because", "gap", "reads", "unbounded", "catch_up"),
     }
     assert plan["gap"] is None
     assert plan["models"] == ["snowplow_web_page_views", "snowplow_web_users"]

@@ -12,6 +12,7 @@ from windrow.spark.run_size import SMALL_RUN_EVENTS, settings_for, sized_for
 ADAPTIVE = "spark.sql.adaptive.enabled"
 PARTITIONS = "spark.sql.shuffle.partitions"
 WHOLE_STAGE = "spark.sql.codegen.wholeStage"
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 FACTORY = "spark.sql.codegen.factoryMode"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
 SMALL = {ADAPTIVE: "false", PARTITIONS: "1", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
@@ -72,4 +73,5 @@ def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkS
     with sized_for(session, 1, chosen={PARTITIONS, "spark.driver.memory"}):
         assert settings_of(session) == BEFORE | {WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
-    assert settings_for(1, {ADAPTIVE, FACTORY}) == {}
+    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING}
+    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING}) == {}
