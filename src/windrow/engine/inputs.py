@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from windrow.engine.destination import on_days_of
 from windrow.engine.holding import Seen, versions_at_success
+from windrow.engine.in_step import in_step, lags
 from windrow.engine.intake import Intake
 from windrow.engine.key_days import KeyDays, keyed_by_user
 from windrow.engine.recompute import Recompute
@@ -21,7 +22,6 @@ from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.upsert import Replaced, Touched, look
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
-from windrow.models.extras import names as extra_columns
 from windrow.models.foundation import SESSION_ID
 from windrow.models.model import UNDECLARED, Model, Stored
 from windrow.models.parts.users import Changed, Visits
@@ -131,7 +131,7 @@ class Inputs:
         lookers = [m for m in readers if of_users & set(m.inputs.values())]
         if owner is not None and any(not self._has_seen_all_of(it, owner) for it in lookers):
             wanted.add(owner.name)
-        self.in_step = frozenset(pair for pair in self._pairs(models) if self._is_in_step(*pair))
+        self.in_step = in_step(self.ws, self.seen, self.positions, models, self.emptied)
         if owner is not None and any(source == owner.name for _, source in self.in_step):
             wanted.add(owner.name)
         for name in wanted:
@@ -170,7 +170,7 @@ class Inputs:
         rows = self._whole_table(reader, owner)
         if source.before_this_run:
             before = self.versions_before.get(owner.name)
-            if before is None or self._lags(reader, owner):
+            if before is None or lags(self.positions, reader, owner):
                 # What the reader last saw is not known: to it, all of this run's rows are news.
                 return rows.limit(0)
             rows = self.ws.tables.read(self.ws.table(owner), version=before)
@@ -190,7 +190,7 @@ class Inputs:
             before = self.rows_of_users[owner.name]
         if source.before_this_run:
             # Where the reader is behind, or ahead, all of this run's rows are news to it.
-            return before.limit(0) if self._lags(reader, owner) else before
+            return before.limit(0) if lags(self.positions, reader, owner) else before
         change = self.recompute.changes.get(owner.name)
         if change is None:
             return before
@@ -224,9 +224,6 @@ class Inputs:
             raise RunFailedError(f"'{reader.name}' reads {table}, which does not exist yet.")
         declared = {name: kind for name, kind in columns.items() if kind != UNDECLARED}
         return frame_of(self.ws.spark, [], declared)
-
-    def _lags(self, reader: Model, owner: Model) -> bool:
-        return self.positions.get(reader.full_name) != self.positions.get(owner.full_name)
 
     def _nearby(self, member: Model) -> DataFrame:
         """Stored rows of the model itself, of other sessions, on days near this run's."""
@@ -263,38 +260,6 @@ class Inputs:
             beside=stored.join(of_run, session, how="left_anti").join(users, user, how="left_semi"),
         )
         return Visits(users, changed, partial(self._stored_of, reader, owner))
-
-    def _pairs(self, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
-        """The models that go on from their own rows, and those they are made from."""
-        for member in models:
-            for source in member.inputs.values():
-                if isinstance(source, Stored) and source.in_step_with:
-                    yield member.name, source.in_step_with
-            owner = self.ws.sessions_model
-            is_plain = not self.ws.package.own_sessions_table(
-                self.ws.settings
-            ) and not extra_columns(self.ws.settings_of(member), member.name)
-            if "visits" in member.inputs.values() and owner is not None and is_plain:
-                yield member.name, owner.name
-
-    def _is_in_step(self, name: str, source: str) -> bool:
-        """Both tables are what a run of ours left, and the first was made from just the other.
-
-        In the reference, some rows are never brought up to date.
-        """
-        ws, reader, owner = self.ws, self.ws.model(name), self.ws.model(source)
-        if owner not in self.models or ws.settings.compat:
-            return False
-        ours, theirs = ws.table(reader), ws.table(owner)
-        if not ws.tables.exists(ours):
-            return not ws.tables.exists(theirs)
-        then = self.seen.versions_at_success(reader.full_name) or {}
-        return not self._lags(reader, owner) and all(
-            table not in self.emptied
-            and then.get(str(table)) == self.seen.version_of(table, but_upkeep=True)
-            and ws.tables.version(table) == self.seen.version_of(table)
-            for table in (ours, theirs)
-        )
 
     def _stored_users(self, reader: Model, users: DataFrame) -> DataFrame:
         """The reader's stored rows of these users; its upsert then knows where these lie."""
@@ -372,7 +337,7 @@ class Inputs:
 
         Only to be had while users have seen all that sessions have.
         """
-        if self._lags(reader, sessions) or "start_tstamp_date" not in stored.columns:
+        if lags(self.positions, reader, sessions) or "start_tstamp_date" not in stored.columns:
             return stored
         first_visits = self._days_of_stored_users(reader)
         days = [*self.intake.days, *(first_visits or ())]
