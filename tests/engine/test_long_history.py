@@ -108,18 +108,6 @@ def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
     assert [tuple(row) for row in daily.select("sessions", "page_views").collect()] == [(28, 28)]
 
 
-def test_tables_are_the_same_where_keys_are_looked_up(
-    spark: SparkSession, tmp_path: Path, days_become_old_at_once: None
-):
-    whole = loaded(spark, tmp_path / "whole", seed=3)
-    assert not whole.run(END).has_failed
-    cut = loaded(spark, tmp_path / "cut", seed=3)
-    for day in (3, 5, 6, 8):
-        assert not cut.run(f"2024-01-{day:02d} 00:00").has_failed
-    assert cut.workspace.runs.last("web", 1)[0].key_days
-    assert contents(cut) == contents(whole)
-
-
 @pytest.mark.slow
 @few_examples(4)
 @any_cuts()

@@ -11,9 +11,15 @@ from own_models import write_own_models
 from random_runs import any_cuts, few_examples, run_in_pieces
 from traffic import END, EVERYTHING, ONLY_CONSENT_AND_VITALS, loaded
 from website import contents
+from windrow.engine import key_days
 
 
-def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):
+def test_daily_runs_equal_one_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A week has old days, too, so that keys are looked up where they were noted."""
+    monkeypatch.setattr(key_days, "RECENT_DAYS", 1)
+    monkeypatch.setattr(key_days, "EVERY_DAYS", 1)
     for name in ("whole", "daily"):
         write_own_models(tmp_path / name)
     whole = loaded(spark, tmp_path / "whole", seed=1)
@@ -24,6 +30,7 @@ def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):
     expected = contents(whole)
     assert contents(daily) == expected
     assert all(expected[member.name] for member in whole.workspace.models)
+    assert daily.workspace.runs.last("web", 1)[0].key_days
 
 
 def test_consent_and_vitals_do_not_depend_on_how_runs_are_cut(spark: SparkSession, tmp_path: Path):
