@@ -2,7 +2,8 @@
 
     python -m bench.history [--days 10 100 1000] [--events-per-day 1000] [--format delta] …
 
-A first run takes in the history, then come standard runs of a day each; the last one is shown.
+The history is taken in by as few runs as memory allows, then come standard runs of a day each; the
+last one is shown.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from windrow.demo.events import write
 END = date(2026, 1, 1)
 """The history's last day is the one before, however long it is."""
 STANDARD_RUNS = 3
+_DAYS_AT_ONCE = 100
+"""A writer has a file open for each day: of all tables and a thousand days, too many for a laptop."""
 _ALL_WEB = {"enable_consent": True, "enable_cwv": True}
 
 
@@ -86,7 +89,8 @@ def _measure(asked: Asked, days: int, folder: Path) -> Measured:
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     jvm = gateway.jvm.ProcessHandle.current().pid()
-    _run(project, spark, asked, END)
+    while not _run(project, spark, asked, END):
+        pass
     warehouse = folder / "warehouse"
     for number in range(STANDARD_RUNS):
         end = END + timedelta(days=number + 1)
@@ -125,7 +129,7 @@ def _step(number: int, end: date) -> Step:
 def _write_project(asked: Asked, folder: Path, start: date, conf: dict[str, str]) -> Path:
     names = asked.package.split("+")
     packages: dict[str, dict[str, Any]] = {name: {} for name in names}
-    packages[names[0]] |= {"start_date": start.isoformat(), "backfill_limit_days": 10_000}
+    packages[names[0]] |= {"start_date": start.isoformat(), "backfill_limit_days": _DAYS_AT_ONCE}
     packages[names[-1]] |= asked.vars
     target = {"warehouse": "./warehouse", "format": asked.format, "spark": {"conf": conf}}
     text = {
@@ -149,11 +153,13 @@ def _write_events(spark: SparkSession, asked: Asked, path: Path, start: date, da
     write(events, str(path))
 
 
-def _run(project: Path, spark: SparkSession, asked: Asked, end: date) -> None:
+def _run(project: Path, spark: SparkSession, asked: Asked, end: date) -> bool:
+    """Run at the end of a day; whether all until then is taken in."""
     now = datetime.combine(end, datetime.min.time(), UTC)
     done = Project.load(project, spark=spark).run(asked.package, now=now)
     if done.has_failed:
         raise SystemExit(f"windrow failed at {end}: {done}")
+    return done.is_caught_up
 
 
 if __name__ == "__main__":
