@@ -34,7 +34,7 @@ END = date(2026, 1, 1)
 """The history's last day is the one before, however long it is."""
 STANDARD_RUNS = 3
 _DAYS_AT_ONCE = 100
-"""A writer has a file open for each day: of all tables and a thousand days, too many for a laptop."""
+"""A writer has a file open for each day; those of a thousand days are too many for a laptop."""
 _ALL_WEB = {"enable_consent": True, "enable_cwv": True}
 
 

@@ -28,7 +28,8 @@ from windrow import Project
 from windrow.demo.events import GenerateOptions, generate, write
 
 SHOWN_EVERY = 25
-EVENTS_PER_DAY = 240
+EVENTS_PER_DAY = 2400
+"""Enough for every hour of the night to have some."""
 
 
 def main() -> None:
