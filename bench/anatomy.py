@@ -18,7 +18,7 @@ LOG_SETTINGS = {
 
 _FILES_READ = {"number of files read", "number of result data files"}
 """What Spark's own scans call it, and what Iceberg's do."""
-_FILE_BYTES = {"size of files read", "total data file size"}
+_FILE_BYTES = {"size of files read", "total data file size (bytes)"}
 """Of whole files, of which a scan reads the columns that it needs."""
 DELTA_LOG = "logs of Delta"
 _FOLDER = re.compile(r"file:(/[^\],\s]+)")
