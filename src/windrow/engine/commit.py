@@ -59,6 +59,8 @@ def commit(
         ws.tables.set_key(destination.table, destination.key)
     keys = {str(ws.table(m)): m.key for m in done if m.key and m.kind != "this_run"}
     versions = _versions(ws, models)
+    if key_days:
+        versions |= ws.versions_of([ws.key_days])
     return _record(
         ws,
         result,

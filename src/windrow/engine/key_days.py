@@ -118,14 +118,18 @@ class KeyDays:
 
     @classmethod
     def seen(cls, ws: Workspace, seen: Seen, emptied: Collection[TableName] = ()) -> KeyDays:
-        """What the ledger tells of tables that are as a run of ours left them."""
+        """What the ledger tells, as far as the tables are as a run of ours left them."""
+
+        def is_as_left(table: TableName) -> bool:
+            return seen.version_of(table) == ws.tables.version(table)
+
         noted = _noted(seen)
+        if not noted or not is_as_left(ws.key_days):
+            return cls(ws, {})
         known = {
             keyed.name: noted[keyed.name]
             for keyed in keyed_tables(ws)
-            if keyed.name in noted
-            and keyed.table not in emptied
-            and seen.version_of(keyed.table) == ws.tables.version(keyed.table)
+            if keyed.name in noted and keyed.table not in emptied and is_as_left(keyed.table)
         }
         return cls(ws, known)
 

@@ -92,7 +92,7 @@ def maintain(
             _look_after(ws, table, layout, kept_since, delete, listener)
             for table, layout in wanted.items()
         )
-        versions = ws.versions_of([*ws.written_tables(ws.models), ws.manifest])
+        versions = ws.versions_of([*ws.written_tables(ws.models), ws.manifest, ws.key_days])
         kept = intent.kept_since
         end(ws, lease, Outcome.MAINTAINED, kept_since=kept, table_versions=versions)
     return Upkeep(ws.package.name, ws.target, run_id, kept_since, delete, done, seen.undone)
