@@ -75,7 +75,7 @@ def keyed_by_user(ws: Workspace, member: Model) -> Keyed | None:
     """A model's table, by user; None where its rows have no day."""
     columns = member.columns_for(ws.settings_of(member)) or {}
     day = ws.destination(member).day_column(columns)
-    if day is None or columns[day] != "date" or ws.foundation.user not in columns:
+    if day is None or columns.get(day) != "date" or ws.foundation.user not in columns:
         return None
     return Keyed(ws.table(member), (ws.foundation.user,), day)
 
