@@ -7,9 +7,19 @@ import os
 import re
 import time
 from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 _RESET_PEAK = "5"
 """What clear_refs takes for: begin the peak of memory anew."""
+
+
+def jvm_of(spark: SparkSession) -> Any:
+    """The classes of the JVM that a session speaks to."""
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    return gateway.jvm
 
 
 def cpu_seconds(pid: int) -> float:

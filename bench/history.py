@@ -18,14 +18,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pyspark.sql import SparkSession
 
 from bench.anatomy import LOG_SETTINGS, counts, files_by_table, read_log
+from bench.cpu import jvm_of
 from bench.history_table import Measured, by_table, totals
 from bench.long_events import long_events
 from bench.measuring import files_in, measure_here, new_files
 from bench.options import FORMATS, settings_of
+from bench.project import packages_of, write_config
 from bench.steps import STANDARD, Step
 from windrow import Project
 from windrow.demo.events import write
@@ -86,9 +87,7 @@ def _measure(asked: Asked, days: int, folder: Path) -> Measured:
     project = _write_project(asked, folder, start, {**LOG_SETTINGS, "spark.eventLog.dir": str(log)})
     spark = Project.load(project).spark
     _write_events(spark, asked, folder / "events", start, days + STANDARD_RUNS)
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
-    jvm = gateway.jvm.ProcessHandle.current().pid()
+    jvm = jvm_of(spark).ProcessHandle.current().pid()
     while not _run(project, spark, asked, END):
         pass
     warehouse = folder / "warehouse"
@@ -127,19 +126,9 @@ def _step(number: int, end: date) -> Step:
 
 
 def _write_project(asked: Asked, folder: Path, start: date, conf: dict[str, str]) -> Path:
-    names = asked.package.split("+")
-    packages: dict[str, dict[str, Any]] = {name: {} for name in names}
-    packages[names[0]] |= {"start_date": start.isoformat(), "backfill_limit_days": _DAYS_AT_ONCE}
-    packages[names[-1]] |= asked.vars
-    target = {"warehouse": "./warehouse", "format": asked.format, "spark": {"conf": conf}}
-    text = {
-        "name": "history",
-        "targets": {"dev": target},
-        "events": {"path": str(folder / "events")},
-        "packages": packages,
-    }
-    (folder / "windrow.yml").write_text(yaml.safe_dump(text))
-    return folder
+    run = {"start_date": start.isoformat(), "backfill_limit_days": _DAYS_AT_ONCE}
+    packages = packages_of(asked.package, run, asked.vars)
+    return write_config(folder, asked.format, folder / "events", packages, conf)
 
 
 def _write_events(spark: SparkSession, asked: Asked, path: Path, start: date, days: int) -> None:

@@ -15,14 +15,13 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import yaml
 from pyspark.sql import SparkSession
 
-from bench.cpu import cpu_seconds
+from bench.cpu import cpu_seconds, jvm_of
 from bench.measuring import files_in
 from bench.options import FORMATS
+from bench.project import write_config
 from bench.steps import START
 from windrow import Project
 from windrow.demo.events import GenerateOptions, generate, write
@@ -37,7 +36,8 @@ def main() -> None:
     asked = _parse(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="windrow-runs-") as name:
         folder = Path(name)
-        project = _write_project(folder, asked.format)
+        settings = {"start_date": START.isoformat(), "lookback_window_hours": 1}
+        project = write_config(folder, asked.format, folder / "events", {"web": settings})
         spark = Project.load(project).spark
         days = -(-asked.runs // 24)
         options = GenerateOptions(start=START, days=days, events_per_day=EVENTS_PER_DAY)
@@ -57,21 +57,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _write_project(folder: Path, format: str) -> Path:
-    text = {
-        "name": "many-runs",
-        "targets": {"dev": {"warehouse": "./warehouse", "format": format}},
-        "events": {"path": "./events"},
-        "packages": {"web": {"start_date": START.isoformat(), "lookback_window_hours": 1}},
-    }
-    (folder / "windrow.yml").write_text(yaml.safe_dump(text))
-    return folder
-
-
 def _run(project: Path, spark: SparkSession, number: int) -> tuple[float, float]:
     """Seconds and CPU seconds of the run of an hour."""
     now = datetime.combine(START, datetime.min.time(), UTC) + timedelta(hours=number)
-    jvm = _jvm(spark).ProcessHandle.current().pid()
+    jvm = jvm_of(spark).ProcessHandle.current().pid()
     began, cpu = time.monotonic(), cpu_seconds(jvm)
     done = Project.load(project, spark=spark).run("web", now=now)
     if done.has_failed:
@@ -82,8 +71,8 @@ def _run(project: Path, spark: SparkSession, number: int) -> tuple[float, float]
 def _show(
     spark: SparkSession, folder: Path, number: int, taken: Sequence[tuple[float, float]]
 ) -> None:
-    runtime = _jvm(spark).Runtime.getRuntime()
-    _jvm(spark).System.gc()
+    runtime = jvm_of(spark).Runtime.getRuntime()
+    jvm_of(spark).System.gc()
     heap = runtime.totalMemory() - runtime.freeMemory()
     ledger = folder / "warehouse" / "snowplow_manifest" / "windrow_runs"
     _print_row(
@@ -99,12 +88,6 @@ def _show(
 def _print_row(*cells: str) -> None:
     sys.stdout.write(" ".join(cell.rjust(14) for cell in cells) + "\n")
     sys.stdout.flush()
-
-
-def _jvm(spark: SparkSession) -> Any:
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
-    return gateway.jvm
 
 
 if __name__ == "__main__":

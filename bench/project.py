@@ -16,13 +16,26 @@ from windrow.demo.events import APPS, WEBSITES, GenerateOptions, generate, write
 
 def write_project(folder: Path, options: Options, events: Path, conf: Mapping[str, str]) -> Path:
     """Make a project of a new folder: tables under it, the package asked for, these settings."""
-    folder.mkdir(parents=True)
-    target = {"warehouse": "./warehouse", "format": options.format, "spark": {"conf": dict(conf)}}
+    run = {"start_date": START.isoformat()}
+    packages = packages_of(options.package, run, options.vars)
+    return write_config(folder, options.format, events, packages, conf)
+
+
+def write_config(
+    folder: Path,
+    format: str,
+    events: Path,
+    packages: Mapping[str, Mapping[str, Any]],
+    conf: Mapping[str, str] | None = None,
+) -> Path:
+    """Make a project of a folder: tables under it, these packages, these settings of Spark."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = {"warehouse": "./warehouse", "format": format, "spark": {"conf": dict(conf or {})}}
     text = {
         "name": "bench",
         "targets": {"dev": target},
         "events": {"path": str(events)},
-        "packages": _packages(options),
+        "packages": dict(packages),
     }
     (folder / "windrow.yml").write_text(yaml.safe_dump(text))
     return folder
@@ -40,10 +53,12 @@ def write_events(spark: SparkSession, options: Options, path: Path) -> None:
     write(generate(spark, asked), str(path))
 
 
-def _packages(options: Options) -> dict[str, dict[str, Any]]:
+def packages_of(
+    package: str, run: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
     """Of `web+media_player` the first says how to run, and the options asked for are the last's."""
-    names = options.package.split("+")
+    names = package.split("+")
     settings: dict[str, dict[str, Any]] = {name: {} for name in names}
-    settings[names[0]]["start_date"] = START.isoformat()
-    settings[names[-1]] |= options.vars
+    settings[names[0]] |= run
+    settings[names[-1]] |= options
     return settings

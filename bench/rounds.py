@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from bench.anatomy import LOG_SETTINGS
 from bench.command import fill, placeholders
+from bench.cpu import jvm_of
 from bench.floor import Floor, grain_of
 from bench.measuring import Measurement, measure_here, measure_shell
 from bench.options import Options
@@ -41,9 +42,7 @@ class Field:
         begin = write_project(folder / "begin", options, folder / "events", conf)
         spark = Project.load(begin).spark
         write_events(spark, options, folder / "events")
-        gateway = spark.sparkContext._gateway
-        assert gateway is not None
-        return cls(options, folder, spark, gateway.jvm.ProcessHandle.current().pid())
+        return cls(options, folder, spark, jvm_of(spark).ProcessHandle.current().pid())
 
     @property
     def events(self) -> Path:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from website import Site, at
+from windrow.engine import key_days
 
 BEGIN = "2024-01-01"
+
+
+@contextmanager
+def days_become_old(*, recent: int = 1) -> Iterator[None]:
+    """Let days be old so soon that a week has some: keys are looked up where they were noted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_days, "RECENT_DAYS", recent)
+        patch.setattr(key_days, "EVERY_DAYS", 1)
+        yield
 
 
 def few_examples(count: int) -> settings:

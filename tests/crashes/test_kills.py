@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from crashes.kills import Moment, plug_pulled
 from crashes.scenes import DAY_THREE, SCENES, Stage, differences, state_of
-from windrow.engine import key_days
+from random_runs import days_become_old
 
 pytestmark = pytest.mark.kills
 
@@ -39,9 +39,7 @@ STAGES = [
 @pytest.fixture(scope="module", autouse=True)
 def days_are_old_the_next_day() -> Iterator[None]:
     """So that where keys lie is written down, and looked up, in histories of two days."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_days, "RECENT_DAYS", 0)
-        patch.setattr(key_days, "EVERY_DAYS", 1)
+    with days_become_old(recent=0):
         yield
 
 

@@ -5,25 +5,16 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 
-from random_runs import any_cuts, few_examples, run_in_pieces
-from traffic import END, EVERYTHING, loaded
-from website import ONLY_PAGE_VIEWS, Event, Site, contents, event
+from random_runs import days_become_old
+from website import ONLY_PAGE_VIEWS, Event, Site, event
 from windrow.engine import key_days
 from windrow.engine.holding import look
 from windrow.engine.key_days import KeyDays
 
 FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2024, 1, 28)
-
-
-@pytest.fixture
-def days_become_old_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a week of events has old days."""
-    monkeypatch.setattr(key_days, "RECENT_DAYS", 1)
-    monkeypatch.setattr(key_days, "EVERY_DAYS", 1)
 
 
 def visit(session: str, day: date, *, user: str | None = None, cookie: str) -> list[Event]:
@@ -108,30 +99,8 @@ def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
     assert [tuple(row) for row in daily.select("sessions", "page_views").collect()] == [(28, 28)]
 
 
-@pytest.mark.slow
-@few_examples(4)
-@any_cuts()
-def test_random_runs_that_look_keys_up_equal_one_run(
-    spark: SparkSession,
-    tmp_path_factory: pytest.TempPathFactory,
-    seed: int,
-    cuts: list[int],
-    again: int,
-):
-    folder = tmp_path_factory.mktemp("splits")
-    whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
-    assert not whole.run(END).has_failed
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_days, "RECENT_DAYS", 1)
-        patch.setattr(key_days, "EVERY_DAYS", 1)
-        split = loaded(spark, folder / "split", seed, **EVERYTHING)
-        run_in_pieces(split, cuts, again)
-    assert contents(split) == contents(whole)
-
-
-def test_what_others_did_to_a_table_is_not_missed(
-    spark: SparkSession, tmp_path: Path, days_become_old_at_once: None
-):
+@days_become_old()
+def test_what_others_did_to_a_table_is_not_missed(spark: SparkSession, tmp_path: Path):
     site = Site(spark, tmp_path, format="delta", **ONLY_PAGE_VIEWS)
     for number in (3, 5):
         site.arrive(*usual(date(2024, 1, number)))

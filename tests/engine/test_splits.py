@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from own_models import write_own_models
-from random_runs import any_cuts, few_examples, run_in_pieces
+from random_runs import any_cuts, days_become_old, few_examples, run_in_pieces
 from traffic import END, EVERYTHING, ONLY_CONSENT_AND_VITALS, loaded
 from website import contents
-from windrow.engine import key_days
 
 
-def test_daily_runs_equal_one_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """A week has old days, too, so that keys are looked up where they were noted."""
-    monkeypatch.setattr(key_days, "RECENT_DAYS", 1)
-    monkeypatch.setattr(key_days, "EVERY_DAYS", 1)
+@days_become_old()
+def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):
     for name in ("whole", "daily"):
         write_own_models(tmp_path / name)
     whole = loaded(spark, tmp_path / "whole", seed=1)
@@ -45,11 +41,13 @@ def test_consent_and_vitals_do_not_depend_on_how_runs_are_cut(spark: SparkSessio
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("has_old_days", [False, True])
 @few_examples(4)
 @any_cuts()
 def test_random_runs_with_reruns_equal_one_run(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
+    has_old_days: bool,
     seed: int,
     cuts: list[int],
     again: int,
@@ -58,5 +56,6 @@ def test_random_runs_with_reruns_equal_one_run(
     whole = loaded(spark, folder / "whole", seed, **EVERYTHING)
     assert not whole.run(END).has_failed
     split = loaded(spark, folder / "split", seed, **EVERYTHING)
-    run_in_pieces(split, cuts, again)
+    with days_become_old() if has_old_days else nullcontext():
+        run_in_pieces(split, cuts, again)
     assert contents(split) == contents(whole)

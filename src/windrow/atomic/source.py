@@ -35,6 +35,7 @@ _FAR_OFF = datetime(9999, 1, 1, tzinfo=UTC)
 _LOAD_DAY = "load_tstamp_date"
 """What loaders partition events by: the day on which an event came into the table."""
 _LONG_AGO = datetime(1970, 1, 3, tzinfo=UTC)
+"""From so far back on means from the beginning: there is no day to begin at."""
 _CLOCKS_DIFFER = timedelta(days=1)
 """An event is loaded after it was collected, by another machine's clock."""
 _BEFORE_LOADING = ("collector_tstamp", "etl_tstamp", "load_tstamp")

@@ -140,9 +140,10 @@ def _brought(ws: Workspace, models: ModelRun) -> dict[Keyed, Brought | None]:
     if found is not None and found.started_on:
         rows = ws.foundation.as_recorded(found.continued)
         brought[keyed_sessions(ws)] = Brought(rows, found.started_on)
+    committed = ws.tables.written()
     for member in models_by_user(ws):
         keyed = keyed_by_user(ws, member)
-        if keyed is None or keyed.table not in ws.tables.written():
+        if keyed is None or keyed.table not in committed:
             continue
         written = models.written.get(member.name)
         if written is None or written.on is None:

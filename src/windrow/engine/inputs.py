@@ -238,7 +238,7 @@ class Inputs:
         users = self.users_touched(reader)
         owner = self.ws.sessions_model
         if owner is None or (reader.name, owner.name) not in self.in_step:
-            return Visits(users, None, lambda some: self._sessions_of(reader, users, some))
+            return Visits(users, None, partial(self._sessions_of, reader))
         user, session = self.ws.foundation.user, self.ws.foundation.session
         after = self.rows_of(owner)
         before = self.versions_before[owner.name]
@@ -305,22 +305,21 @@ class Inputs:
 
     def _sessions_of_users(self, reader: Model) -> DataFrame:
         """Every stored session of the users that this run touches, however old."""
-        users = self.users_touched(reader)
-        return self._sessions_of(reader, users, users)
+        return self._sessions_of(reader, self.users_touched(reader))
 
-    def _sessions_of(self, reader: Model, users: DataFrame, some: DataFrame) -> DataFrame:
-        """Every stored session of some of the users, of the table that the project names for it."""
+    def _sessions_of(self, reader: Model, users: DataFrame) -> DataFrame:
+        """Every stored session of these users, of the table that the project names for it."""
         own_table = self.ws.package.own_sessions_table(self.ws.settings)
         owner = self.ws.model_of_table(own_table) if own_table else self.ws.sessions_model
         user = self.ws.foundation.user
         if owner is None:
             stored = self.ws.spark.read.table(str(own_table))
         elif self.key_days.covers(keyed_by_user(self.ws, owner)):
-            return self._stored_of(reader, owner, some)
+            return self._stored_of(reader, owner, users)
         else:
             stored = self._whole_table(reader, owner)
             stored = self._since_first_visit(reader, owner, stored)
-        return stored.join(some.select(user), user, how="left_semi")
+        return stored.join(users.select(user), user, how="left_semi")
 
     def _stored_of(self, reader: Model, owner: Model, users: DataFrame) -> DataFrame:
         """Every stored row of these users, on whichever days they lie."""

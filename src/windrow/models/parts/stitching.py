@@ -45,7 +45,7 @@ def restitch_older_sessions(*, session: str, user: str, stitched_id: StitchedId)
         """One row per stored session, not of this run, whose user became known under another id."""
         stitched = stitched_id(settings, hooks)
         if stitched is None:
-            return sessions_of(user_mapping.limit(0)).limit(0)
+            return sessions_this_run.limit(0)
         before = known_before.select(user, F.col("user_id").alias("id_before"))
         changed = (
             user_mapping.join(before, user, how="left")

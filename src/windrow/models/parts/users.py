@@ -139,8 +139,7 @@ class Summary:
     def _signed(self, sessions: DataFrame, sign: int) -> DataFrame:
         return sessions.select(
             self.user,
-            F.col(self.session).alias("session"),
-            *("start_tstamp", "end_tstamp"),
+            *(self.session, "start_tstamp", "end_tstamp"),
             self._described(self.of_first).alias("first"),
             self._described(self.of_last).alias("last"),
             *(F.col(column).alias(name) for name, column in self.totals.items()),
@@ -152,12 +151,10 @@ class Summary:
         is_old, is_new = F.col("sign") < 0, F.col("sign") > 0
         begins_it = F.col("start_tstamp") == F.col("known.start_tstamp")
         ends_it = F.col("end_tstamp") == F.col("known.end_tstamp")
-        earliest = F.struct(-F.unix_micros("start_tstamp"), F.col("session"))
-        latest = F.struct("end_tstamp", "session")
 
         def alike(is_it: Column, what: str) -> Column:
             """Whether the same sessions were it as are, and describe it alike; none, as a rule."""
-            described = F.struct("session", what)
+            described = F.struct(self.session, what)
             was, are = (F.collect_set(F.when(it & is_it, described)) for it in (is_old, is_new))
             return F.sort_array(was) == F.sort_array(are)
 
@@ -169,8 +166,8 @@ class Summary:
             F.max(F.when(is_old, F.col("end_tstamp"))).alias("old_end"),
             F.min(F.when(is_new, F.col("start_tstamp"))).alias("new_start"),
             F.max(F.when(is_new, F.col("end_tstamp"))).alias("new_end"),
-            F.max_by("first", F.when(is_new, earliest)).alias("new_first"),
-            F.max_by("last", F.when(is_new, latest)).alias("new_last"),
+            F.max_by("first", F.when(is_new, self._earliest)).alias("new_first"),
+            F.max_by("last", F.when(is_new, self._latest)).alias("new_last"),
             alike(begins_it, "first").alias("begins_alike"),
             alike(ends_it, "last").alias("ends_alike"),
             F.count_if(
