@@ -14,6 +14,8 @@ from pyspark.sql import functions as F
 from windrow import Project
 from windrow.cli import main
 
+pytestmark = pytest.mark.ci
+
 EXAMPLE = Path(__file__).parents[1] / "examples" / "shop"
 
 

@@ -44,8 +44,8 @@ def test_fixtures_that_are_there_are_enough(fixtures: Path):
 @pytest.mark.parametrize(
     ("waiver", "last_lines"),
     [
-        ("", ["make conformance", "==> all passed"]),
-        ("1", ["make kills", "==> all passed, without conformance"]),
+        ("", ["make conformance", "make kills", "==> all passed"]),
+        ("1", ["make test-ci", "make kills", "==> all passed, without conformance"]),
     ],
 )
 def test_ci_says_that_it_did_without(tmp_path: Path, waiver: str, last_lines: list[str]):
@@ -55,4 +55,5 @@ def test_ci_says_that_it_did_without(tmp_path: Path, waiver: str, last_lines: li
     path = f"{tmp_path}:{os.environ['PATH']}"
     environ = {**os.environ, "PATH": path, published.WAIVER: waiver}
     done = subprocess.run([CI], env=environ, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-2:] == last_lines
+    said = [line for line in done.stdout.splitlines() if not line.startswith("==> make")]
+    assert said[-3:] == last_lines

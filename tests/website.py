@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import yaml
 from pyspark.sql import DataFrame, SparkSession
@@ -100,6 +104,21 @@ ONLY_PAGE_VIEWS: dict[str, Any] = {"disabled_models": ["sessions", "users", "use
 """Options for tests of how runs go on, whatever they compute: one model is quicker than four."""
 
 
+_FIRST_RUNS: WeakKeyDictionary[SparkSession, dict[str, tuple[Path, RunResult]]] = (
+    WeakKeyDictionary()
+)
+"""Session -> a site as its first run found it -> its warehouse afterwards, and the result."""
+
+
+def _first_runs(spark: SparkSession) -> dict[str, tuple[Path, RunResult]]:
+    return _FIRST_RUNS.setdefault(spark, {})
+
+
+def _session_folder(spark: SparkSession) -> Path:
+    """The folder of the suite's session, which pytest looks after."""
+    return Path(urlsplit(str(spark.conf.get("spark.sql.warehouse.dir"))).path)
+
+
 class Site:
     """A project with one package over events that arrive as the test goes on."""
 
@@ -110,11 +129,12 @@ class Site:
         spark: SparkSession,
         folder: Path,
         *,
-        format: str = "iceberg",
+        format: str = "delta",
         target: str = "dev",
         **options: Any,
     ) -> None:
-        self.spark, self.folder = spark, folder
+        self.spark, self.folder, self.format = spark, folder, format
+        self.arrivals: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
         settings = {"start_date": "2024-01-01", **options}
         (folder / "windrow.yml").write_text(
@@ -138,11 +158,13 @@ class Site:
 
     def arrive(self, *events: Event) -> None:
         """Events are loaded."""
+        self.arrivals.append(repr(events))
         frame = event_frame(self.spark, events).coalesce(1)
         frame.write.mode("append").parquet(str(self.folder / "events"))
 
     def arrive_by_day(self, *events: Event) -> None:
         """Events are loaded, a folder for each day on which they were; always so, or never."""
+        self.arrivals.append(f"by day {events!r}")
         frame = event_frame(self.spark, events).coalesce(1)
         dated = frame.withColumn("load_tstamp_date", F.to_date("load_tstamp"))
         place = str(self.folder / "events")
@@ -153,6 +175,34 @@ class Site:
 
     def run(self, now: str, vars: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
         return self.project(vars).run(self.package, now=at(now), **options)
+
+    def first_run(self, now: str) -> RunResult:
+        """The first run, where it is only where the test begins: sites that are alike share it.
+
+        Another site of this process may have had the same files, events and clock: then its tables
+        are copied, in place of a run of seconds. (Iceberg's hold their own place, and cannot be.)
+        """
+        key = repr((type(self), now, self.arrivals, self._own_files()))
+        warehouse, made = self.folder / "warehouse", _first_runs(self.spark)
+        assert not warehouse.exists()
+        assert self.format == "delta"
+        assert self.arrivals
+        if key not in made:
+            result = self.run(now)
+            copy = Path(tempfile.mkdtemp(dir=_session_folder(self.spark))) / "warehouse"
+            shutil.copytree(warehouse, copy)
+            made[key] = copy, result
+        else:
+            shutil.copytree(made[key][0], warehouse)
+        return made[key][1]
+
+    def _own_files(self) -> dict[str, str]:
+        """What the project consists of, events and Python's own leavings aside."""
+        return {
+            str(path.relative_to(self.folder)): path.read_text()
+            for path in sorted(self.folder.rglob("*"))
+            if path.suffix in (".yml", ".py", ".sql")
+        }
 
     @property
     def workspace(self) -> Workspace:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.floor import CATALOG, Floor, grain_of
 from website import at, event, event_frame
+
+pytestmark = pytest.mark.ci
 
 EVENTS = [
     event("e1", "s1", "2024-01-01 10:00:00", page="p1"),

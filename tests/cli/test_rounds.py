@@ -20,6 +20,8 @@ from windrow.cli import main, values
 
 from .conftest import Windrow
 
+pytestmark = pytest.mark.ci
+
 Reaction = Callable[[], None]
 
 

@@ -14,6 +14,8 @@ from random_runs import any_cuts, few_examples, run_in_pieces
 from website import Event, at
 from windrow.atomic.entity_columns import APPLICATION_ERROR
 
+pytestmark = pytest.mark.ci
+
 DAYS = 6
 END = "2024-01-08 00:00"
 NAMES = ("screen_view", "screen_view", "application_background", "application_error")

@@ -12,6 +12,8 @@ from website import ONLY_PAGE_VIEWS, Event, Site, at, event, event_frame
 from windrow import SourceError
 from windrow.atomic.entity_columns import WEB_PAGE
 
+pytestmark = pytest.mark.ci
+
 NOW = "2024-01-03 00:00"
 
 

@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 from website import Site, event
 
+pytestmark = pytest.mark.ci
+
 AHREFS = "Mozilla/5.0 (compatible; AhrefsBot/7.0)"
 
 

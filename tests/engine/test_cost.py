@@ -12,6 +12,8 @@ from costs import counted
 from website import Site, event
 from windrow.state import fence
 
+pytestmark = pytest.mark.ci
+
 MOST_EXECUTIONS = 24
 MOST_JOBS = 88
 """Spark sends small frames around by jobs of their own, and here all frames are small."""

@@ -14,6 +14,8 @@ from website import ONLY_PAGE_VIEWS, Event, Site, contents, event
 from windrow import SourceError
 from windrow.engine import run as engine_run
 
+pytestmark = pytest.mark.ci
+
 FIRST_DAY = [
     event("e1", "s1", "2024-01-02 10:00", page="p1", user_id="anna", page_title='Home, "sweet"'),
     event("e2", "s1", "2024-01-02 10:01", "page_ping", page="p1", pp_yoffset_max=700),

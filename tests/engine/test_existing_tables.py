@@ -17,6 +17,8 @@ from windrow.state.manifest import MANIFEST
 from windrow.tables import Columns
 from windrow.tables.frames import frame_of
 
+pytestmark = pytest.mark.ci
+
 MODELS = (
     *("page_views", "page_views_this_run", "pv_engaged_time", "pv_scroll_depth"),
     *("sessions", "sessions_this_run", "user_mapping"),

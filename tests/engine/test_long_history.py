@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from random_runs import days_become_old
@@ -12,6 +13,8 @@ from website import ONLY_PAGE_VIEWS, Event, Site, event
 from windrow.engine import key_days
 from windrow.engine.holding import look
 from windrow.engine.key_days import KeyDays
+
+pytestmark = pytest.mark.ci
 
 FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2024, 1, 28)

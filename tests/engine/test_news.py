@@ -42,7 +42,7 @@ def site(spark: SparkSession, tmp_path: Path) -> Site:
         event("e1", "s1", "2024-01-02 10:00", page="p1"),
         event("e2", "s2", "2024-01-02 12:00", page="p2"),
     )
-    made.run("2024-01-03 00:00")
+    made.first_run("2024-01-03 00:00")
     return made
 
 

@@ -15,10 +15,10 @@ from windrow.tables import Layout
 from windrow.tables.frames import frame_of
 
 
-def site_of_days(spark: SparkSession, folder: Path, *days: int, **options: Any) -> Site:
-    """A site with a page view on each of these days of January."""
-    site = Site(spark, folder, format="delta", **ONLY_PAGE_VIEWS, **options)
-    site.arrive(*(view(day) for day in days))
+def three_days(spark: SparkSession, folder: Path) -> Site:
+    """A site with a page view on each of three days."""
+    site = Site(spark, folder, **ONLY_PAGE_VIEWS)
+    site.arrive(view(1), view(2), view(3))
     return site
 
 
@@ -31,8 +31,8 @@ def pages(site: Site) -> list[str]:
 
 
 def test_a_start_date_past_what_was_consumed_drops_no_event(spark: SparkSession, tmp_path: Path):
-    site = site_of_days(spark, tmp_path, 1, 2, 3)
-    site.run("2024-01-02 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-02 00:00")
     told: list[str] = []
     result = site.run(
         "2024-01-04 00:00",
@@ -47,8 +47,8 @@ def test_a_start_date_past_what_was_consumed_drops_no_event(spark: SparkSession,
 def test_tables_that_vanished_stop_a_run_until_they_are_rebuilt(
     spark: SparkSession, tmp_path: Path
 ):
-    site = site_of_days(spark, tmp_path, 1, 2, 3)
-    site.run("2024-01-03 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-03 00:00")
     ws = site.workspace
     ws.tables.drop(ws.table(ws.model("page_views")))
     with pytest.raises(RefusedError, match=r"page_views.*--full-refresh --select page_views") as it:
@@ -65,8 +65,8 @@ def test_tables_that_vanished_stop_a_run_until_they_are_rebuilt(
 def test_a_position_ahead_of_the_clock_or_the_events_stops_a_run(
     spark: SparkSession, tmp_path: Path
 ):
-    site = site_of_days(spark, tmp_path, 1, 2)
-    site.run("2024-01-03 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-03 00:00")
     with pytest.raises(RefusedError, match="the clock says 2024-01-01"):
         site.run("2024-01-01 00:00")
     ws = site.workspace
@@ -82,8 +82,8 @@ def manifest(site: Site) -> list[tuple[Any, ...]]:
 
 
 def test_a_column_that_someone_dropped_stops_a_run(spark: SparkSession, tmp_path: Path):
-    site = site_of_days(spark, tmp_path, 1, 2)
-    site.run("2024-01-02 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-02 00:00")
     ws = site.workspace
     table = ws.tables.identifier(ws.table(ws.model("page_views")))
     spark.sql(f"alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name')")
@@ -96,8 +96,8 @@ def test_a_column_that_someone_dropped_stops_a_run(spark: SparkSession, tmp_path
 def test_options_that_change_what_rows_mean_are_refused_unless_accepted(
     spark: SparkSession, tmp_path: Path
 ):
-    site = site_of_days(spark, tmp_path, 1, 2)
-    site.run("2024-01-02 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-02 00:00")
     other = {"web": {"user_sql": "network_userid", "days_late_allowed": 5}}
     with pytest.raises(RefusedError) as refused:
         site.run("2024-01-03 00:00", other)
@@ -113,8 +113,8 @@ def test_options_that_change_what_rows_mean_are_refused_unless_accepted(
 def test_removed_models_are_planned_as_they_are_run_and_come_to_an_end(
     spark: SparkSession, tmp_path: Path
 ):
-    site = site_of_days(spark, tmp_path, 1, 2, 3)
-    site.run("2024-01-04 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-04 00:00")
     removing = {"web": {"models_to_remove": ["snowplow_web_page_views"]}}
     planned = site.project(removing).plan("web", now=at("2024-01-04 00:00"))
     told: list[Step] = []
@@ -132,8 +132,8 @@ def test_removed_models_are_planned_as_they_are_run_and_come_to_an_end(
 def test_a_full_refresh_applies_a_new_layout_and_one_that_is_killed_takes_it_back(
     spark: SparkSession, tmp_path: Path
 ):
-    site = site_of_days(spark, tmp_path, 1, 2)
-    site.run("2024-01-03 00:00")
+    site = three_days(spark, tmp_path)
+    site.first_run("2024-01-03 00:00")
     ws = site.workspace
     table, by_day = ws.table(ws.model("page_views")), Layout(("start_tstamp_date",))
     by_session = {"web": {"cluster_by": {"page_views": ["domain_sessionid"]}}}

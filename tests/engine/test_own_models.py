@@ -13,6 +13,8 @@ from own_models import write_own_models
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow.engine import upsert
 
+pytestmark = pytest.mark.ci
+
 HEAD = """
 from pyspark.sql import functions as F
 from windrow import model, stored

@@ -18,6 +18,8 @@ from windrow.errors import TableError
 from windrow.operations.doctor import checks
 from windrow.tables import DeltaTables
 
+pytestmark = pytest.mark.ci
+
 
 class Elsewhere(DeltaTables):
     """Tables whose folder cannot be looked at, as on an object store."""

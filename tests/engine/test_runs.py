@@ -68,7 +68,7 @@ def test_a_late_loaded_event_moves_its_session_without_leaving_a_second_row(site
 
 def test_a_login_stitches_the_sessions_before_it(site: Site):
     site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
-    site.run("2024-01-03 00:00")
+    site.first_run("2024-01-03 00:00")
     assert site.rows("sessions", "domain_sessionid", "stitched_user_id") == [("s1", "cookie")]
 
     site.arrive(event("e2", "s2", "2024-01-04 10:00", page="p2", user_id="anna"))
@@ -115,7 +115,7 @@ def test_a_failing_model_holds_back_only_what_reads_it(site: Site):
 
 def test_a_second_run_is_refused_and_told_who_runs(pages: Site):
     pages.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
-    pages.run("2024-01-03 00:00")
+    pages.first_run("2024-01-03 00:00")
     ws = pages.workspace
     other = Leases(pages.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
     lease = other.take("web", "20240103T000000-aaaa", Intent(), 5, after=other.last("web"))
@@ -191,7 +191,7 @@ def test_full_refresh_starts_over_in_dev_and_is_refused_elsewhere(
 ):
     site = Site(spark, tmp_path, target="prod", **ONLY_PAGE_VIEWS)
     site.arrive(event("e1", "s1", "2024-01-02 10:00", page="p1"))
-    site.run("2024-01-03 00:00")
+    site.first_run("2024-01-03 00:00")
     with pytest.raises(RefusedError, match="allow_refresh"):
         site.run("2024-01-04 00:00", full_refresh=True)
     allowed = site.run("2024-01-04 00:00", {"web": {"allow_refresh": True}}, full_refresh=True)

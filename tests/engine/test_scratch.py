@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from website import ONLY_PAGE_VIEWS, Site, event, rows
 from windrow.tables import TableName
+
+pytestmark = pytest.mark.ci
 
 
 def test_limits_sessions_and_events_of_the_last_run_are_kept(spark: SparkSession, tmp_path: Path):

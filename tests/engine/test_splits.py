@@ -13,6 +13,8 @@ from random_runs import any_cuts, days_become_old, few_examples, run_in_pieces
 from traffic import END, EVERYTHING, ONLY_CONSENT_AND_VITALS, loaded
 from website import contents
 
+pytestmark = pytest.mark.ci
+
 
 @days_become_old()
 def test_daily_runs_equal_one_run(spark: SparkSession, tmp_path: Path):

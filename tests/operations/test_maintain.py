@@ -15,6 +15,8 @@ from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Kind, Leases
 from windrow.tables import Layout
 
+pytestmark = pytest.mark.ci
+
 LIFECYCLE = "snowplow_web_base_sessions_lifecycle_manifest"
 LAID_OUT = {
     "web": {"cluster_by": {"page_views": ["start_tstamp_date", "page_view_id"], LIFECYCLE: []}}

@@ -23,6 +23,8 @@ from windrow.engine.steps import Step
 from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Leases
 
+pytestmark = pytest.mark.ci
+
 VISITED_PAGES = """
 from pyspark.sql import functions as F
 from windrow import model

@@ -18,6 +18,8 @@ from windrow import Project, UsageError
 from windrow.cli import main
 from windrow.state.leases import Intent
 
+pytestmark = pytest.mark.ci
+
 INTO: Any = {"ignore": shutil.ignore_patterns("_SUCCESS*", "._*"), "dirs_exist_ok": True}
 
 

@@ -11,12 +11,16 @@ from crashes.kills import Moment, plug_pulled
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import RefusedError, TableError, UsageError
 
+pytestmark = pytest.mark.ci
+
+A_DAY_A_RUN = {"web": {"backfill_limit_days": 1}}
+
 
 def half_done(spark: SparkSession, folder: Path) -> Site:
     """A site whose second run was killed, after which something else added a page view."""
     site = Site(spark, folder, format="delta", **ONLY_PAGE_VIEWS)
     site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1"))
-    site.run("2024-01-02 00:00")
+    site.first_run("2024-01-02 00:00")
     site.arrive(event("e2", "s2", "2024-01-02 10:00", page="p2"))
     with plug_pulled(Moment(1, is_after=True, table="page_views")):
         site.run("2024-01-03 00:00")
@@ -56,12 +60,11 @@ def test_a_run_that_cannot_be_undone_leaves_two_ways_on(spark: SparkSession, tmp
 
 def half_refreshed(spark: SparkSession, folder: Path) -> Site:
     """A site of three days whose full refresh was killed when it had made the first one again."""
-    site = Site(spark, folder, format="delta", **ONLY_PAGE_VIEWS, backfill_limit_days=1)
-    for day in (1, 2, 3):
-        site.arrive(event(f"e{day}", f"s{day}", f"2024-01-0{day} 10:00", page=f"p{day}"))
-        site.run(f"2024-01-0{day + 1} 00:00")
+    site = Site(spark, folder, **ONLY_PAGE_VIEWS)
+    site.arrive(*(event(f"e{d}", f"s{d}", f"2024-01-0{d} 10:00", page=f"p{d}") for d in (1, 2, 3)))
+    site.first_run("2024-01-04 00:00")
     with plug_pulled(Moment(2, is_after=True, table="page_views")):
-        site.run("2024-01-04 00:00", full_refresh=True)
+        site.run("2024-01-04 00:00", A_DAY_A_RUN, full_refresh=True)
     assert pages(site) == ["p1"]
     return site
 
@@ -69,7 +72,7 @@ def half_refreshed(spark: SparkSession, folder: Path) -> Site:
 def begin_refresh(site: Site) -> None:
     """Give the refresh again; it is killed once it has taken back what the first one did."""
     with plug_pulled(Moment(1, is_after=True, table="windrow_runs")) as watch:
-        site.run("2024-01-04 00:00", full_refresh=True)
+        site.run("2024-01-04 00:00", A_DAY_A_RUN, full_refresh=True)
     assert watch.is_dead
 
 
@@ -78,7 +81,7 @@ def test_a_refresh_that_is_killed_twice_leaves_the_rows_of_before(
 ):
     site = half_refreshed(spark, tmp_path)
     begin_refresh(site)
-    site.run("2024-01-04 00:00")
+    site.run("2024-01-04 00:00", A_DAY_A_RUN)
     assert pages(site) == ["p1", "p2", "p3"]
 
 
@@ -91,13 +94,13 @@ def test_what_a_killed_refresh_left_behind_stops_runs_until_it_is_rebuilt(
     stored = ws.tables.read(table)
     ws.tables.append(table, stored.replace({"p1": "foreign"}, subset=["page_view_id"]))
     begin_refresh(site)
-    project, clock = site.project(), at("2024-01-04 00:00")
+    project, clock = site.project(A_DAY_A_RUN), at("2024-01-04 00:00")
     past = project.plan_rerun("web", first=at("2024-01-03 00:00"), now=clock)
     assert project.rerun("web", past)
     with pytest.raises(RefusedError, match="--full-refresh --select page_views"):
-        site.run("2024-01-04 00:00")
-    site.run("2024-01-04 00:00", select="page_views", full_refresh=True)
-    site.run("2024-01-05 00:00")
+        site.run("2024-01-04 00:00", A_DAY_A_RUN)
+    site.run("2024-01-04 00:00", A_DAY_A_RUN, select="page_views", full_refresh=True)
+    site.run("2024-01-05 00:00", A_DAY_A_RUN)
     assert pages(site) == ["p1", "p2"]
 
 

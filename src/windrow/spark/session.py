@@ -61,6 +61,11 @@ def start(
 def check_session(spark: SparkSession, formats: Sequence[str]) -> None:
     """Put the session in UTC and make sure that it can read and write these table formats."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    if getattr(spark, "_jvm", None) is not None:
+        # Not above: a client of Spark Connect may be without py4j.
+        from windrow.spark.java_names import remember_java_names
+
+        remember_java_names(spark)
     known = _USABLE.setdefault(spark, set())
     for name in formats:
         if name in known:

@@ -30,8 +30,9 @@ def ask(spark: SparkSession, path: str) -> Told | None:
     if jvm is None or session is None:
         return None
     try:
-        nothing = jvm.scala.Option.empty()
-        log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session, path)
+        # By whole names: each dot would be a question of its own.
+        nothing = getattr(jvm, "scala.Option").empty()
+        log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog").forTable(session, path)
         version = int(log.update(False, nothing, nothing).version())
     except REFUSALS:
         # Another Delta, or a place that cannot be read: the statements will say what it is.
