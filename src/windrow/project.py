@@ -32,6 +32,7 @@ from windrow.models.model import Model
 from windrow.models.own_models import with_kept_rows
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
+from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
 from windrow.operations.rollback import Rollback, plan_rollback, roll_back
@@ -389,6 +390,36 @@ class Project:
         source = open_source(self.spark, events, time_column="collector_tstamp")
         rows = source.raw if since is None else source.rows_since(clock_of(since))
         return suggest(rows)
+
+    def explain(
+        self,
+        kind: Kind | str,
+        id: str,
+        *,
+        package: str | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        now: datetime | None = None,
+    ) -> list[Explanation]:
+        """Where a session, event, user or page view is, and why it is not in the tables.
+
+        Of every package that has such ids, or of one. Events are looked at where the id is known to
+        lie, or between `first` and `last`. Writes nothing.
+        """
+        asked = Kind(kind)
+        workspaces = [self.workspace(name) for name in self.package_names(package)]
+        meant = [ws for ws in workspaces if package is not None or can_explain(ws, asked)]
+        return [
+            explain(
+                ws,
+                asked,
+                id,
+                now=clock_of(now),
+                first=None if first is None else clock_of(first),
+                last=None if last is None else clock_of(last),
+            )
+            for ws in meant
+        ]
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

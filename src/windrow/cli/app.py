@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from windrow import __version__
 from windrow.cli.call import as_command
+from windrow.cli.explaining import explain
 from windrow.cli.looks import check, doctor, ls, status
 from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "rerun": rerun,
     "test": check,
     "status": status,
+    "explain": explain,
     "ls": ls,
     "normalize": normalize,
     "generate": generate,

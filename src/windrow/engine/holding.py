@@ -254,7 +254,8 @@ def _bring_to_an_end(
             Step("recovery", "done", detail=f"finished the rollback of {intent.goes_back_before}")
         )
         text = f"Back to before run {intent.goes_back_before}."
-        end(ws, killed, Outcome.ROLLED_BACK, error=text, left_behind=left)
+        known = {"left_behind": left, "goes_back_before": intent.goes_back_before}
+        end(ws, killed, Outcome.ROLLED_BACK, error=text, **known)
         return ()
     if intent.kind is Kind.MAINTAIN:
         # It changed no rows, so there is nothing to take back.

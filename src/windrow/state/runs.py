@@ -188,6 +188,9 @@ class RunRecord:
         "How many runs the package had until then, this one included, since they are counted.",
         default=None,
     )
+    goes_back_before: str | None = stored_as(
+        "string", "Run that a rollback went back to before; null for all else.", default=None
+    )
     options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",
@@ -198,6 +201,11 @@ class RunRecord:
     def has_succeeded(self, model: str) -> bool:
         """True when the model took part and came to its end."""
         return any(it.name == model and it.outcome is ModelFate.SUCCEEDED for it in self.models)
+
+    def meets(self, first: datetime, last: datetime) -> bool:
+        """True when the window and a stretch of time have an instant in common."""
+        lower, upper = self.lower_limit, self.upper_limit
+        return lower is not None and upper is not None and lower <= last and upper >= first
 
     @property
     def seconds(self) -> float:
@@ -227,18 +235,18 @@ class Runs:
 
         With `and_unsettled`, those are among them that left tables behind, however old they are.
         """
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return None
-        order = [F.desc("started_at"), F.desc("finished_at")]
+        first = []
         # A ledger of an earlier version does not have the column yet.
         if and_unsettled and "left_behind" in rows.columns:
-            order = [F.desc(F.coalesce(F.size("left_behind") > 0, F.lit(False))), *order]
-        return rows.orderBy(*order).limit(count)
+            first = [F.desc(F.coalesce(F.size("left_behind") > 0, F.lit(False)))]
+        return newest_first(rows, *first).limit(count)
 
     def outcome_of(self, package: str, run_id: str) -> Outcome | None:
         """How the run ended; None when the ledger does not have it."""
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return None
         found = rows.where(F.col("run_id") == run_id).select("outcome").collect()
@@ -259,14 +267,14 @@ class Runs:
 
         A success that was taken back again is none.
         """
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return {}
         succeeded = F.exists(
             "models",
             lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
         )
-        kept = rows.where(_is_kept() & succeeded)
+        kept = rows.where(is_kept() & succeeded)
         versions = F.max_by("table_versions", "started_at")
         return cast("dict[str, str]", kept.select(versions).collect()[0][0] or {})
 
@@ -289,7 +297,8 @@ class Runs:
                 for table in (self.table, leases):
                     self._tables.expire(table, record.finished_at - _KEPT_FOR, delete=True)
 
-    def _of(self, package: str) -> DataFrame | None:
+    def rows_of(self, package: str) -> DataFrame | None:
+        """The package's rows; None before the first run of any package."""
         if not self._tables.exists(self.table):
             return None
         return self._tables.read(self.table).where(F.col("package") == package)
@@ -310,8 +319,14 @@ def next_number(runs: Iterable[RunRecord]) -> int:
     return max((it.number or 0 for it in runs), default=0) + 1
 
 
-def _is_kept() -> Column:
+def is_kept() -> Column:
+    """True for rows of runs whose rows are in the tables."""
     return F.col("outcome").isin(*(it.value for it in Outcome if it.is_kept))
+
+
+def newest_first(rows: DataFrame, *before: Column) -> DataFrame:
+    """The ledger's rows, newest first, after an order that comes before."""
+    return rows.orderBy(*before, F.desc("started_at"), F.desc("finished_at"))
 
 
 def in_order(runs: list[RunRecord]) -> list[RunRecord]:

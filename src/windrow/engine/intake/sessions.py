@@ -16,7 +16,7 @@ from windrow.engine.intake import lifecycle, session_events
 from windrow.engine.intake.values import Sessions
 from windrow.engine.key_days import KeyDays, keyed_sessions
 from windrow.engine.workspace import Workspace
-from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
+from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.state.limits import Limits, State
 from windrow.tables.days import DayRange
 from windrow.tables.frames import materialize, measured
@@ -113,17 +113,7 @@ def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Windo
         foundation.columns(settings),
         unreadable=window.unreadable,
     )
-    in_session = F.col(foundation.session).isNotNull()
-    reasons = {
-        "without_session": ~in_session,
-        "absurd_time": in_session & ~foundation.has_possible_times(settings),
-        "too_late": in_session & ~F.coalesce(is_on_time(settings), F.lit(False)),
-        "other_app": in_session & ~F.coalesce(is_of_app(settings), F.lit(False)),
-    }
-    if foundation.platforms:
-        reasons["other_platform"] = in_session & ~F.coalesce(
-            foundation.is_of_platform(), F.lit(False)
-        )
+    reasons = foundation.left_out(settings)
     counted = {reason: F.count_if(is_so) for reason, is_so in reasons.items()}
     read = window.read.over(scanned, {"events": F.count(F.lit(1)), **counted})
     usable = read.where(foundation.is_usable(settings)).select(
