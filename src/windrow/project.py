@@ -34,6 +34,14 @@ from windrow.models.selection import select as selected
 from windrow.models.selection import within
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
+from windrow.operations.quarantine import (
+    Added,
+    Quarantine,
+    Released,
+    add_to_quarantine,
+    quarantined,
+    release,
+)
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
 from windrow.operations.rollback import Rollback, plan_rollback, roll_back
 from windrow.operations.several_packages import Chosen, PackageRuns, run_packages
@@ -420,6 +428,28 @@ class Project:
             )
             for ws in meant
         ]
+
+    def quarantined(self, package: str, *, limit: int = 100) -> Quarantine:
+        """Who is in a package's quarantine, since when and why; writes nothing."""
+        return quarantined(self.workspace(package), limit=limit)
+
+    def add_to_quarantine(
+        self, package: str, sessions: Sequence[str], *, now: datetime | None = None
+    ) -> Added:
+        """Put sessions into quarantine: from now on they take in no more. Their rows stay."""
+        return add_to_quarantine(self.workspace(package), sessions, now=clock_of(now))
+
+    def release_from_quarantine(
+        self,
+        package: str,
+        sessions: Sequence[str],
+        *,
+        now: datetime | None = None,
+        listener: Listener = say_nothing,
+    ) -> Released:
+        """Take sessions out of quarantine, and process each of them again, whole."""
+        ws = self.workspace(package)
+        return release(ws, sessions, now=clock_of(now), listener=listener)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""

@@ -5,6 +5,7 @@ Files of days that no question is about are gone: a look at one of them would fa
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from random_runs import days_become_old
 from website import Event, Site, at, event, event_frame
+from windrow.cli import main
 from windrow.operations.explain import Explanation, Fate
 
-FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2024, 1, 28)
+QUOTED = 'it\'s "x" `y` [z]'
 GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 
 
@@ -52,21 +55,27 @@ def visit(day: date) -> list[Event]:
     ]
 
 
+def odd(event_id: str, session: str | None, when: str, *name: str, **columns: Any) -> Event:
+    return event(event_id, session, when, *name, cookie="odd", **{"page": event_id, **columns})
+
+
 def odd_events() -> list[Event]:
+    """A visitor whose events are left out for every reason there is."""
     return [
-        event("bot", "bots", "2024-01-27 10:00", page="p-bot", useragent=GOOGLE),
-        event("late", "slow", "2024-01-27 10:00", page="p1", delay=timedelta(days=5)),
-        event("prompt", "slow", "2024-01-27 10:01", page="p2"),
-        event("elsewhere", "others", "2024-01-27 10:00", page="p3", app_id="blog"),
-        event("nobody", None, "2024-01-27 10:00", page="p4"),
-        event("never", "ancient", "2024-01-27 10:00", page="p5", derived_tstamp=at("1980-01-01")),
-        event("begin", "long", "2024-01-22 10:00", page="p6"),
-        event("end", "long", "2024-01-26 10:00", "page_ping", page="p6"),
-        event("click", "clicks", "2024-01-27 10:00", "link_click"),
-        event("twice", "one", "2024-01-27 10:00", page="p7"),
-        event("twice", "two", "2024-01-27 11:00", page="p7"),
-        event("quoted", 'it\'s "x" `y`', "2024-01-27 10:00", page="p8"),
-        event("ping", 'it\'s "x" `y`', "2024-01-27 10:01", "page_ping", page="p8"),
+        odd("bot", "bots", "2024-01-27 10:00", useragent=GOOGLE),
+        odd("late", "slow", "2024-01-27 10:00", delay=timedelta(days=5)),
+        odd("prompt", "slow", "2024-01-27 10:01"),
+        odd("prompt", "slow", "2024-01-27 10:02"),
+        odd("blog", "others", "2024-01-27 10:00", app_id="blog"),
+        odd("nobody", None, "2024-01-27 10:00"),
+        odd("never", "ancient", "2024-01-27 10:00", derived_tstamp=at("1980-01-01")),
+        odd("begin", "long", "2024-01-22 10:00"),
+        odd("end", "long", "2024-01-26 10:00", "page_ping", page="begin"),
+        odd("click", "clicks", "2024-01-27 10:00", "link_click", page=None),
+        odd("twice", "one", "2024-01-27 10:00"),
+        odd("twice", "two", "2024-01-27 11:00"),
+        odd("quoted", QUOTED, "2024-01-27 10:00"),
+        odd("ping", QUOTED, "2024-01-27 10:01", "page_ping", page="quoted"),
     ]
 
 
@@ -74,9 +83,10 @@ def odd_events() -> list[Event]:
 def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> OldSite:
     folder = tmp_path_factory.mktemp("explain")
     site = OldSite(spark, folder, backfill_limit_days=100, app_id=["shop"])
-    days = [FIRST_DAY + timedelta(days=number) for number in range(28)]
-    site.arrive(*(it for day in days[:-1] for it in visit(day)), *odd_events())
-    assert site.run(f"{LAST_DAY} 00:00").outcome == "succeeded"
+    days = [date(2024, 1, number) for number in (1, 2, 10, 17, 18)]
+    site.arrive(*(it for day in days for it in visit(day)), *odd_events())
+    with days_become_old():
+        assert site.run(f"{LAST_DAY} 00:00").outcome == "succeeded"
     # What came after the run: news, and an event of a week ago.
     site.arrive(
         event("news", "tomorrow", "2024-01-27 23:00", page="p9"),
@@ -84,9 +94,8 @@ def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> OldSi
             "straggler", "forgotten", "2024-01-24 10:00", page="p10", load_tstamp=at("2024-01-27")
         ),
     )
-    unasked = [*days[:7], *days[14:20]]
-    gone = [delete_files(site, day) for day in unasked]
-    assert gone == [5] * len(unasked)
+    gone = [delete_files(site, day) for day in days if day != date(2024, 1, 10)]
+    assert gone == [5, 5, 5, 5]
     return site
 
 
@@ -124,50 +133,73 @@ def test_a_session_of_long_ago_is_found_by_reading_its_own_days(site: OldSite) -
     assert {it.written_by for it in told.tables} == {run.run_id}
 
 
+def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
+    told = site.ask("user", "odd", first=at("2024-01-22 00:00"))
+    assert {it.session: dict(it.left_out) for it in told.sessions} == {
+        "bots": {"bot": 1},
+        "slow": {"too_late": 1},
+        "others": {"other_app": 1},
+        None: {"without_session": 1},
+        "ancient": {"absurd_time": 1},
+        "long": {"past_cap": 1},
+        "clicks": {},
+        "one": {},
+        "two": {"copy_elsewhere": 1},
+        QUOTED: {},
+    }
+    facts = {it.session: it for it in told.sessions}
+    assert (facts["slow"].events, facts["slow"].copies, facts["slow"].taken) == (3, 1, 2)
+    assert [it for it in facts if facts[it].is_quarantined] == ["long"]
+    assert [it for it in facts if facts[it].taken and not facts[it].begins_row] == ["clicks"]
+    known = {it for it in facts if facts[it].is_known}
+    assert known == {"bots", "slow", "long", "clicks", "one", "two", QUOTED}
+
+
 @pytest.mark.parametrize(
     ("kind", "id", "fate", "sentence"),
     [
-        ("event", "bot", Fate.LEFT_OUT, "its user agent is a bot's (ua_bot_filter)."),
-        ("session", "bots", Fate.LEFT_OUT, "its one event is, because its user agent is a bot's"),
-        ("page-view", "p-bot", Fate.LEFT_OUT, "its user agent is a bot's (ua_bot_filter)."),
-        ("event", "late", Fate.LEFT_OUT, "it was sent more than 3 days after it was made"),
-        ("session", "slow", Fate.IN_TABLES, "Of 2 events that were found, these are left out: 1 "),
-        ("session", "others", Fate.LEFT_OUT, "it is of another application (app_id)."),
-        ("event", "nobody", Fate.LEFT_OUT, "it has no session id."),
-        ("event", "never", Fate.LEFT_OUT, "its time is unknown or absurd."),
-        ("event", "end", Fate.LEFT_OUT, "it came more than 3 days after its session began"),
-        ("session", "long", Fate.IN_TABLES, "It is quarantined: later events of it are left out."),
-        ("session", "clicks", Fate.LEFT_OUT, "has one row per session with a page view or ping."),
-        ("event", "twice", Fate.IN_TABLES, "Event twice is in the tables: snowplow_web_page_views"),
-        ("session", "two", Fate.LEFT_OUT, "which came first"),
-        ("session", 'it\'s "x" `y`', Fate.IN_TABLES, 'Session it\'s "x" `y` is in the tables'),
         ("event", "ping", Fate.IN_TABLES, "Event ping counts in its session, which is in snow"),
+        ("page-view", "quoted", Fate.IN_TABLES, "Page view quoted is in the tables: snowplow_web"),
+        ("session", "two", Fate.LEFT_OUT, "of the same event in another session"),
         ("user", "c-2024-01-10", Fate.IN_TABLES, "snowplow_web_sessions, snowplow_web_users"),
-        ("session", "tomorrow", Fate.WAITING, "The next runs take it in."),
         ("session", "forgotten", Fate.MISSED, "`windrow rerun --from 2024-01-24 --to 2024-01-25`"),
-        ("event", "unheard-of", Fate.NOT_FOUND, "give --from and --to to look at other days."),
         ("session", "it's none", Fate.NOT_FOUND, "2024-01-27 to 2024-01-28 (the days since"),
     ],
 )
-def test_a_verdict_names_the_rule(
+def test_the_verdict_says_where_it_is(
     site: OldSite, kind: str, id: str, fate: Fate, sentence: str
 ) -> None:
-    days = {"first": at("2024-01-22 00:00")} if id in ("end", "forgotten", "two") else {}
+    days = {"first": at("2024-01-22 00:00")} if id == "forgotten" else {}
     verdict = site.ask(kind, id, **days).verdict
     assert (verdict.fate, sentence in verdict.sentence) == (fate, True), verdict.sentence
 
 
+def test_the_command_tells_people_and_programs(site: OldSite, capsys: Any) -> None:
+    asked = ["explain", "session", QUOTED, "--project-dir", str(site.folder), "-q"]
+    assert main([*asked, "--now", "2024-01-28"], spark=site.spark) == 0
+    text = capsys.readouterr().out
+    assert f"  Session {QUOTED}: 2 events, collected 2024-01-27 10:00:00 to " in text
+    assert text.splitlines()[-1].startswith(f"Session {QUOTED} is in the tables: ")
+    assert main([*asked, "--now", "2024-01-28", "--json"], spark=site.spark) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["id"]) == ("session", QUOTED)
+    (web,) = document["packages"]
+    assert (web["package"], web["fate"]) == ("web", "in_tables")
+    assert main([*asked, "--package", "mobile"], spark=site.spark) == 2
+    assert capsys.readouterr().err.startswith("Error: Package 'mobile' is not in windrow.yml.")
+
+
 def test_the_events_of_other_days_are_found_when_asked_for(site: OldSite) -> None:
-    assert site.ask("event", "2024-01-09-1").verdict.fate is Fate.NOT_FOUND
+    assert site.ask("event", "2024-01-10-1").verdict.fate is Fate.NOT_FOUND
     bounds = {"first": at("2024-01-09 00:00"), "last": at("2024-01-10 00:00")}
-    told = site.ask("event", "2024-01-09-1", **bounds)
+    told = site.ask("event", "2024-01-10-1", **bounds)
     assert told.verdict.fate is Fate.IN_TABLES
-    assert [it.session for it in told.sessions] == ["s-2024-01-09"]
+    assert [it.session for it in told.sessions] == ["s-2024-01-10"]
 
 
 def test_a_project_without_a_run_says_so(spark: SparkSession, tmp_path: Path) -> None:
     site = OldSite(spark, tmp_path)
-    site.arrive(*visit(FIRST_DAY))
+    site.arrive(*visit(date(2024, 1, 1)))
     told = site.ask("session", "s-2024-01-01")
     assert told.verdict.sentence == (
         "No run of web has happened yet: `windrow run` makes the tables."

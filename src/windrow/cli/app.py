@@ -18,6 +18,7 @@ from windrow.cli.looks import check, doctor, ls, status
 from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
+from windrow.cli.quarantining import quarantine
 from windrow.cli.runs import plan, run
 from windrow.cli.selections import spread
 from windrow.report.documents import error_document
@@ -31,6 +32,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "test": check,
     "status": status,
     "explain": explain,
+    "quarantine": quarantine,
     "ls": ls,
     "normalize": normalize,
     "generate": generate,

@@ -196,6 +196,7 @@ def _record(
         options=ws.changed_options(),
         rerun_from=rerun[0],
         rerun_to=rerun[1],
+        only_sessions=result.plan.only,
         written_days=written_days or {},
         keys=keys or {},
         key_days=key_days or {},

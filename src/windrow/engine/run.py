@@ -184,7 +184,7 @@ def process(
             plan.models,
             lease.run_id,
             listener,
-            beside=lambda: record_sessions(ws, intake),
+            beside=lambda: record_sessions(ws, intake, run_id=lease.run_id, now=plan.now),
         )
         for note in models.inputs.notes:
             listener(Step("models", "info", detail=note))
@@ -232,7 +232,8 @@ def _take_in(
 
     began = time.monotonic()
     listener(Step("events", "started"))
-    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models), key_days)
+    columns = event_columns(ws, plan.models)
+    intake = take_in(ws, source, plan.limits, columns, key_days, only=plan.only)
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
     has_none = intake.counts.get("sessions") and not intake.counts["events"]

@@ -47,6 +47,7 @@ class Kind(StrEnum):
     RERUN = "rerun"
     REFRESH = "refresh"
     ROLLBACK = "rollback"
+    QUARANTINE = "quarantine"
     MAINTAIN = "maintain"
 
 
@@ -56,7 +57,7 @@ class Intent:
 
     kind: Kind = stored_as(
         "string",
-        "What is done: `run`, `rerun`, `refresh`, `rollback` or `maintain`.",
+        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine` or `maintain`.",
         default=Kind.RUN,
         read=Kind,
     )

@@ -38,6 +38,8 @@ class Outcome(StrEnum):
     """It was stopped or killed, and what it wrote was taken back."""
     ROLLED_BACK = "rolled_back"
     """Not a run of models: earlier runs were taken back."""
+    EDITED = "edited"
+    """Not a run of models: someone put sessions into the quarantine, or took them out."""
     MAINTAINED = "maintained"
     """Not a run of models: the tables' files were looked after."""
     STOPPED = "stopped"
@@ -94,7 +96,7 @@ class RunRecord:
     outcome: Outcome = stored_as(
         "string",
         "How it ended: `succeeded`, `failed` (a model did), `rejected` (a check did), `undone`, "
-        "`rolled_back`, `maintained`, or `stopped` (an upkeep).",
+        "`rolled_back`, `edited` (the quarantine), `maintained`, or `stopped` (an upkeep).",
         read=Outcome,
     )
     state: str | None = stored_as(
@@ -187,6 +189,12 @@ class RunRecord:
         "bigint",
         "How many runs the package had until then, this one included, since they are counted.",
         default=None,
+    )
+    only_sessions: tuple[str, ...] = stored_as(
+        "array<string>",
+        "Sessions of the window that alone were processed, when they were taken out of quarantine.",
+        default=(),
+        read=tuple,
     )
     goes_back_before: str | None = stored_as(
         "string", "Run that a rollback went back to before; null for all else.", default=None

@@ -7,7 +7,7 @@ window.py     a window's events, without sessions   record.py          what is r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import date
 
@@ -30,11 +30,16 @@ def take_in(
     limits: Limits,
     event_columns: Iterable[str] | None,
     key_days: KeyDays,
+    *,
+    only: Collection[str] = (),
 ) -> Intake:
-    """Find the sessions that the window touches, and gather their events."""
+    """Find the sessions that the window touches, or `only` some of them, and gather their events.
+
+    Models cannot tell the difference: they are made of whole sessions, whichever these are.
+    """
     if not ws.foundation.has_sessions:
         return events_of_window(ws, source, limits, event_columns)
-    sessions = find_sessions(ws, source, limits, key_days)
+    sessions = find_sessions(ws, source, limits, key_days, only)
     intake = gather_events(ws, source, sessions, event_columns)
     if limits.state is State.RERUN:
         return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))

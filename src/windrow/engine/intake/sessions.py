@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -32,15 +32,22 @@ class _Window:
     taken: Observed = field(default_factory=Observed)
 
 
-def find_sessions(ws: Workspace, source: Source, limits: Limits, key_days: KeyDays) -> Sessions:
+def find_sessions(
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    key_days: KeyDays,
+    only: Collection[str] = (),
+) -> Sessions:
     settings = ws.settings
-    known = ws.known_sessions()
+    is_meant = F.col(SESSION_ID).isin(*only) if only else F.lit(True)
+    known = ws.known_sessions().where(is_meant)
     window = _Window()
     may_continue = known
     if _is_replay(known, limits):
         new = known.limit(0).drop("start_tstamp_date")
     else:
-        usable = _usable_events(ws, source, limits, window)
+        usable = _usable_events(ws, source, limits, window).where(is_meant)
         new = lifecycle.sessions_with_new_events(usable, settings)
         if key_days.covers(keyed_sessions(ws)):
             new = materialize(new)

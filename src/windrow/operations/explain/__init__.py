@@ -25,12 +25,14 @@ from windrow.errors import UsageError
 from windrow.models.foundation import SESSION_ID
 from windrow.operations.explain.found_events import (
     MOST_SESSIONS,
+    Found,
     column_of,
     find_events,
     lives_of,
     no_lives,
     sessions_in,
     sum_up,
+    with_copies,
 )
 from windrow.operations.explain.stored_rows import (
     Look,
@@ -115,19 +117,30 @@ def _look_into(
     if kind is Kind.SESSION and has_lives:
         lives = lives_of(ws, key_days, frame_of(ws.spark, [[id]], {SESSION_ID: "string"}))
     where = _given(first, last, now) or _life(ws, lives, kind, now) or _recent(ws, asked, now)
-    found = find_events(ws, checked_source(ws, ws.meant_models), kind, id, where)
+    source = checked_source(ws, ws.meant_models)
+    found = find_events(ws, source, kind, id, where)
     if kind is not Kind.SESSION and has_lives:
         lives = lives_of(ws, key_days, sessions_in(ws, found))
+    told = _with_rows(ws, key_days, _told(ws, replace(asked, looked_at=where), found, lives))
+    is_unexplained = told.sessions and not any(it.rows for it in told.tables)
+    if kind is not Kind.SESSION or not is_unexplained or not told.sessions[0].taken:
+        return told
+    # Perhaps another session had its events first: that cannot be seen of its own events.
+    copies = with_copies(ws, source, found, where)
+    lives = lives_of(ws, key_days, sessions_in(ws, copies)) if has_lives else lives
+    of_all = _told(ws, told, copies, lives)
+    return replace(of_all, sessions=tuple(it for it in of_all.sessions if it.session == id))
+
+
+def _told(ws: Workspace, asked: Explanation, found: Found, lives: DataFrame) -> Explanation:
     sessions = sum_up(ws, found, lives)
     reasons = [reason for it in sessions for reason in it.left_out]
-    told = replace(
+    return replace(
         asked,
         reasons={it: reason_in_words(it, ws.settings) for it in reasons},
-        looked_at=where,
         sessions=sessions[:MOST_SESSIONS],
         has_more_sessions=len(sessions) > MOST_SESSIONS,
     )
-    return _with_rows(ws, key_days, told)
 
 
 def _given(first: datetime | None, last: datetime | None, now: datetime) -> Stretch | None:
@@ -210,4 +223,6 @@ def _runs(
             return []
         day = datetime.combine(newest, datetime.min.time(), UTC)
         instants = [day, day + _DAY]
-    return covering(ws.runs, ws.lease_name, min(instants), max(instants))
+    asked = {told.id, *(it.session for it in told.sessions)}
+    runs = covering(ws.runs, ws.lease_name, min(instants), max(instants))
+    return [run for run in runs if not run.only_sessions or asked & {*run.only_sessions}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -51,16 +51,31 @@ def column_of(ws: Workspace, kind: Kind) -> str | None:
 
 def find_events(ws: Workspace, source: Source, kind: Kind, id: str, where: Stretch) -> Found:
     """The events of a stretch of time that have the id, each with what every rule says of it."""
-    settings, foundation = ws.settings, ws.foundation
     column = column_of(ws, kind)
     assert column is not None
+    return _find(ws, source, where, lambda events: events.where(F.col(column) == F.lit(id)))
+
+
+def with_copies(ws: Workspace, source: Source, found: Found, where: Stretch) -> Found:
+    """The events that were found, and all in other sessions that have the id of one of them."""
+    ids = F.broadcast(found.events.select("event_id").distinct())
+    return _find(ws, source, where, lambda events: events.join(ids, "event_id", how="left_semi"))
+
+
+def _find(
+    ws: Workspace,
+    source: Source,
+    where: Stretch,
+    are_meant: Callable[[DataFrame], DataFrame],
+) -> Found:
+    settings, foundation = ws.settings, ws.foundation
     owner = ws.sessions_model
     asked = () if owner is None else event_columns(ws, [owner])
     wanted = columns_read(ws, source, asked)
     if _LOADED in source.adapted:
         wanted = list(dict.fromkeys((*wanted, _LOADED)))
     scanned = session_events.scan(source, foundation, where.first, where.last, wanted)
-    events = scanned.withColumns(foundation.adds()).where(F.col(column) == F.lit(id))
+    events = are_meant(scanned.withColumns(foundation.adds()))
     reasons = {**foundation.left_out(settings), **_beyond_the_filter(ws)}
     has_session = F.col(foundation.session) if foundation.has_sessions else F.lit(None)
     begins_row = ws.package.begins_row

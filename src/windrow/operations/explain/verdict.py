@@ -122,8 +122,9 @@ def _not_stored(told: Explanation, settings: PackageSettings) -> Verdict:
         text = f"{subject} is left out {by}: collected {_at(newest)}, before start_date"
         return Verdict(Fate.LEFT_OUT, f"{text}, {settings.start_date}.")
     if any(it.is_quarantined for it in sessions):
-        text = f"{subject} is left out {by}: its session is quarantined"
-        return Verdict(Fate.LEFT_OUT, f"{text}, and takes in no more events.")
+        it = "it" if told.kind is Kind.SESSION else "its session"
+        text = f"{subject} is left out {by}: {it} is quarantined, and takes in no more events."
+        return Verdict(Fate.LEFT_OUT, text)
     if events and (waiting := _waiting(told)) is not None:
         text = f"{subject} waits: collected {_at(newest)}, and models have come to {_at(waiting)}"
         return Verdict(Fate.WAITING, f"{text}. The next runs take it in.")
