@@ -223,6 +223,12 @@ class Project:
         ws.check_layout_names()
         return ws
 
+    def _workspace_of_base(self, package: str) -> Workspace:
+        """The workspace of all packages on one's base: they have one quarantine."""
+        (meant,) = self.package_names(package)
+        foundation = PACKAGES[meant.split("+")[0]].foundation_name
+        return self.workspace("+".join(self._standing_on(foundation)))
+
     def plan(
         self, package: str, *, now: datetime | None = None, **options: Unpack[RunKeywords]
     ) -> Plan:
@@ -431,13 +437,14 @@ class Project:
 
     def quarantined(self, package: str, *, limit: int = 100) -> Quarantine:
         """Who is in a package's quarantine, since when and why; writes nothing."""
-        return quarantined(self.workspace(package), limit=limit)
+        return quarantined(self._workspace_of_base(package), limit=limit)
 
     def add_to_quarantine(
         self, package: str, sessions: Sequence[str], *, now: datetime | None = None
     ) -> Added:
         """Put sessions into quarantine: from now on they take in no more. Their rows stay."""
-        return add_to_quarantine(self.workspace(package), sessions, now=clock_of(now))
+        ws = self._workspace_of_base(package)
+        return add_to_quarantine(ws, sessions, now=clock_of(now))
 
     def release_from_quarantine(
         self,
@@ -448,7 +455,7 @@ class Project:
         listener: Listener = say_nothing,
     ) -> Released:
         """Take sessions out of quarantine, and process each of them again, whole."""
-        ws = self.workspace(package)
+        ws = self._workspace_of_base(package)
         return release(ws, sessions, now=clock_of(now), listener=listener)
 
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
