@@ -442,7 +442,7 @@ class Project:
     def add_to_quarantine(
         self, package: str, sessions: Sequence[str], *, now: datetime | None = None
     ) -> Added:
-        """Put sessions into quarantine: from now on they take in no more. Their rows stay."""
+        """Put sessions into quarantine: runs do not carry them on. Their rows stay."""
         ws = self._workspace_of_base(package)
         return add_to_quarantine(ws, sessions, now=clock_of(now))
 

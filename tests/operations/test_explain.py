@@ -179,7 +179,11 @@ def test_the_command_tells_people_and_programs(site: OldSite, capsys: Any) -> No
     assert main([*asked, "--now", "2024-01-28"], spark=site.spark) == 0
     text = capsys.readouterr().out
     assert f"  Session {QUOTED}: 2 events, collected 2024-01-27 10:00:00 to " in text
-    assert text.splitlines()[-1].startswith(f"Session {QUOTED} is in the tables: ")
+    (run,) = site.workspace.runs.last("web", 1)
+    assert text.splitlines()[-1] == (
+        f"Session {QUOTED} is in the tables: snowplow_web_page_views, snowplow_web_sessions; last "
+        f"processed by run {run.run_id}, {run.finished_at:%Y-%m-%d %H:%M:%S}."
+    )
     assert main([*asked, "--now", "2024-01-28", "--json"], spark=site.spark) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["kind"], document["id"]) == ("session", QUOTED)

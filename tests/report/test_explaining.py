@@ -19,7 +19,7 @@ from windrow.operations.explain.values import (
     Verdict,
 )
 from windrow.operations.quarantine import Added, Quarantine, QuarantinedSession, Released
-from windrow.report.explaining import explanations_document, explanations_text
+from windrow.report.explaining import explanations_document, explanations_text, verdicts_text
 from windrow.report.quarantining import (
     added_document,
     added_text,
@@ -88,7 +88,8 @@ def shown(text: RenderableType) -> list[str]:
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]  # a StringIO
 
 
-def test_an_explanation_tells_facts_and_ends_with_the_verdict() -> None:
+def test_an_explanation_tells_facts_and_a_verdict() -> None:
+    assert verdicts_text([TOLD]).plain == "Session s [1] is in the tables: sessions."
     assert shown(explanations_text([TOLD])) == [
         "web on dev",
         "  Looked at events of 2024-03-04 00:00:00 to 2024-03-08 00:00:00: the session's life.",
@@ -103,7 +104,6 @@ def test_an_explanation_tells_facts_and_ends_with_the_verdict() -> None:
         "  derived.sessions: 1 row (start_tstamp 2024-03-05 10:00:00); that day last written by "
         "run r1.",
         "  Models have come to 2024-03-05 23:00:00.",
-        "Session s [1] is in the tables: sessions.",
     ]
 
 
@@ -179,7 +179,8 @@ def test_who_was_put_in_and_taken_out_is_told() -> None:
     added = Added("web", "dev", "r2", ("s2",), ("s1",))
     assert shown(added_text(added))[1:] == [
         "  Put into quarantine: s2.",
-        "  Later events of theirs are left out. Rows that they have in the tables stay.",
+        "  Later events of theirs are left out, once their end lies behind the look-back of a run. "
+        "Rows that they have in the tables stay.",
         "  Was there before: s1.",
     ]
     assert added_document(added).keys() == {"package", "target", "run_id", "added", "there_before"}

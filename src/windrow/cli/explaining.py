@@ -11,7 +11,11 @@ from windrow.cli.options import Now, Package
 from windrow.cli.values import parse_now, parse_time
 from windrow.engine.steps import Step
 from windrow.operations.explain import Kind
-from windrow.report.explaining import explanations_document, explanations_text
+from windrow.report.explaining import (
+    explanations_document,
+    explanations_text,
+    verdicts_text,
+)
 
 
 def explain(
@@ -36,4 +40,7 @@ def explain(
     call.progress(Step("explain", "started", detail="Looking for it"))
     told = project.explain(kind, id, package=package, first=begin, last=end, now=clock)
     call.report(explanations_document(kind, id, told), explanations_text(told))
+    if not call.json:
+        # A line of its own, however long, for people and for `tail -1`.
+        call.console.print(verdicts_text(told), soft_wrap=True)
     return 0

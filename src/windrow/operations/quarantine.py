@@ -124,7 +124,11 @@ def quarantined(ws: Workspace, *, limit: int = 100) -> Quarantine:
 def add_to_quarantine(
     ws: Workspace, sessions: Sequence[str], *, now: datetime, listener: Listener = say_nothing
 ) -> Added:
-    """Put sessions into quarantine: from now on they take in no more. Their rows stay."""
+    """Put sessions into quarantine: runs do not carry them on. Their rows stay.
+
+    A run whose window meets a session's life makes the session's rows of all its events, as of any
+    other: what comes after that is left out.
+    """
     asked = _asked(ws, sessions)
     seen = settle(ws, listener)
     if not ws.tables.exists(ws.quarantine):

@@ -20,12 +20,15 @@ _SHOWN_SESSIONS = 5
 
 
 def explanations_text(told: Sequence[Explanation]) -> RenderableType:
-    """What each package knows of an id; the verdicts last."""
-    facts = [
-        Group(Text(title(it.package, it.target), "bold"), *indent(_sentences(it))) for it in told
-    ]
-    verdicts = (Text(it.verdict.sentence, "bold", no_wrap=True, overflow="ignore") for it in told)
-    return Group(*facts, *verdicts)
+    """What each package knows of an id."""
+    return Group(
+        *(Group(Text(title(it.package, it.target), "bold"), *indent(_sentences(it))) for it in told)
+    )
+
+
+def verdicts_text(told: Sequence[Explanation]) -> Text:
+    """What it comes to, a line for each package."""
+    return Text("\n".join(it.verdict.sentence for it in told), "bold")
 
 
 def _sentences(told: Explanation) -> Iterator[str]:
@@ -33,7 +36,9 @@ def _sentences(told: Explanation) -> Iterator[str]:
         first, last = (words.instant(at) for at in (told.looked_at.first, told.looked_at.last))
         yield f"Looked at events of {first} to {last}: {told.looked_at.because}."
         if not told.sessions:
-            yield f"No event of this {told.kind.noun.lower()} among them."
+            is_event = told.kind is Kind.EVENT
+            whose = "with this id" if is_event else f"of this {told.kind.noun.lower()}"
+            yield f"There is no event {whose} among them."
     for it in told.sessions[:_SHOWN_SESSIONS]:
         yield from _of_session(told, it)
     hidden = len(told.sessions) - _SHOWN_SESSIONS

@@ -90,7 +90,8 @@ def added_text(it: Added) -> RenderableType:
     if it.added:
         sentences.append(f"Put into quarantine: {', '.join(it.added)}.")
         sentences.append(
-            "Later events of theirs are left out. Rows that they have in the tables stay."
+            "Later events of theirs are left out, once their end lies behind the look-back of a "
+            "run. Rows that they have in the tables stay."
         )
     if it.there_before:
         sentences.append(f"Was there before: {', '.join(it.there_before)}.")
