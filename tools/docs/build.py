@@ -68,6 +68,7 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `targets.<name>.spark.remote` | a Spark Connect server, `sc://host:15002`, instead of a master |
 | `targets.<name>.spark.conf` | settings of the Spark session |
 | `targets.<name>.spark.jars` | local jar files, for machines without a network |
+| `targets.<name>.schemas` | schemas of its own, for a [shadow run](comparing.md) |
 | `schemas.derived`, `.scratch`, `.manifest` | names of the three schemas |
 | `events.path` or `events.table` | where the events are |
 | `events.format` | `parquet`, `delta`, `iceberg`, `json`, `csv`, [`enriched`](enriched-events.md) |
