@@ -28,10 +28,12 @@ from windrow.models.checks import (
     Unique,
 )
 from windrow.models.model import Model, model, stored
+from windrow.operations.diff import Diff
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.project import Choice, Project
 from windrow.state.limits import Limits, State
+from windrow.tables.comparison import Comparison, compare
 
 __version__ = "0.1.0"
 
@@ -44,7 +46,9 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Choice",
+    "Comparison",
     "ConfigError",
+    "Diff",
     "Expression",
     "Limits",
     "LockedError",
@@ -68,6 +72,7 @@ __all__ = [
     "UsageError",
     "WindrowError",
     "column",
+    "compare",
     "model",
     "stored",
 ]

@@ -32,6 +32,7 @@ from windrow.models.model import Model
 from windrow.models.own_models import with_kept_rows
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
+from windrow.operations.diff import Diff, Wanted, diff, keys_of
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
 from windrow.operations.quarantine import (
@@ -45,6 +46,7 @@ from windrow.operations.quarantine import (
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
 from windrow.operations.rollback import Rollback, plan_rollback, roll_back
 from windrow.operations.several_packages import Chosen, PackageRuns, run_packages
+from windrow.operations.sides import side_of
 from windrow.operations.status import PackageStatus, package_status
 from windrow.operations.unlock import unlock
 from windrow.packages import HOOKS, PACKAGES, SETTINGS
@@ -461,3 +463,25 @@ class Project:
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""
         return package_status(self.workspace(package), clock_of(now))
+
+    def diff(
+        self,
+        a: str,
+        b: str,
+        *,
+        key: Sequence[str] = (),
+        where: str | None = None,
+        ignore: Sequence[str] = (),
+        tolerance: float = 0.0,
+        examples: int = 3,
+    ) -> Diff:
+        """Compare two tables, `schema.table`, or all tables of two schemas, by key; writes nothing.
+
+        `target:schema.table` is one of another target of the project.
+        """
+        wanted = Wanted(tuple(key), where, tuple(ignore), tolerance, examples)
+        keys: dict[str, tuple[str, ...]] = {}
+        for package in self.package_names():
+            keys |= keys_of(self.workspace(package))
+        left, right = (side_of(self.spark, self.config, text) for text in (a, b))
+        return diff(left, right, wanted, keys)

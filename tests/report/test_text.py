@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 
 from report.values import (
     MODELS,
+    a_diff,
     a_failed_result,
     a_lease,
     a_plan,
@@ -29,6 +30,7 @@ from windrow.operations.doctor import Check
 from windrow.operations.edited_positions import EditedPosition
 from windrow.report import words
 from windrow.report.checks import reports_text
+from windrow.report.differences import diff_text
 from windrow.report.operations import (
     rerun_text,
     reruns_text,
@@ -299,6 +301,25 @@ def test_a_catch_up_is_told_below_its_run() -> None:
     assert "  Beside that, for models that lag behind:" in shown(plans_text([plan]))
     status = shown(statuses_text([replace(a_status(), plan=plan)]))
     assert "  Beside it: Standard incremental run" in status
+
+
+def test_a_diff_tells_table_by_table_what_differs() -> None:
+    assert shown(diff_text(a_diff())) == [
+        "derived.sessions and shadow.sessions",
+        "  4 rows in A, 3 in B; 2 keys in both (domain_sessionid, part).",
+        "  1 key only in A, such as s0, 1.",
+        "  1 key more than once in B, such as s2, 1; their values were not compared.",
+        "  The key, or a part of it, is null in 1 row of A and 0 of B.",
+        "  Only A has the column note.",
+        "  views is int in A and bigint in B, compared as bigint.",
+        "  Ignored: model_tstamp.",
+        "  app_id differs in 2 rows.",
+        "      s1, null: x in A, null in B",
+        "derived.other and shadow.other",
+        "  Not compared: The key is not known.",
+        "Only in shadow, not in derived: new.",
+        "2 of 2 tables differ.",
+    ]
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from windrow import __version__
 from windrow.cli.call import as_command
+from windrow.cli.comparing import diff
 from windrow.cli.explaining import explain
 from windrow.cli.looks import check, doctor, ls, status
 from windrow.cli.normalizing import normalize
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "explain": explain,
     "quarantine": quarantine,
     "ls": ls,
+    "diff": diff,
     "normalize": normalize,
     "generate": generate,
     "doctor": doctor,

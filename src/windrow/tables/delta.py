@@ -81,6 +81,13 @@ class DeltaTables(SqlTables):
         with super().commits_of(run_id, fence), unchanging:
             yield
 
+    def names(self, schema: str) -> list[str]:
+        if self.place.catalog:
+            return self.names_in_catalog(self.place.catalog, schema)
+        folder = f"{self.place.warehouse}/{sql.check_name(schema)}"
+        with refusals(TableName(schema, "*"), "list the tables of"):
+            return delta_log.tables_under(self.spark, folder)
+
     def exists(self, table: TableName) -> bool:
         told = self._told(table)
         return super().exists(table) if told is None else told.version is not None

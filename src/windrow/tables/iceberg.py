@@ -56,6 +56,9 @@ class IcebergTables(SqlTables):
         )
         return [text, *(self._order_writes(table, layout) if layout.cluster_by else ())]
 
+    def names(self, schema: str) -> list[str]:
+        return self.names_in_catalog(self.catalog, schema)
+
     def version(self, table: TableName) -> str | None:
         return self.versions([table]).get(table) if self.exists(table) else None
 

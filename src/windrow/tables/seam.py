@@ -119,6 +119,10 @@ class Tables(Protocol):
 
     def exists(self, table: TableName) -> bool: ...
 
+    def names(self, schema: str) -> list[str]:
+        """The names of the tables that a schema has, sorted; none where there is no such schema."""
+        ...
+
     def columns(self, table: TableName) -> dict[str, str]:
         """The stored columns, name -> Spark SQL type, in table order."""
         ...

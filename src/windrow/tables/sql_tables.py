@@ -116,6 +116,21 @@ class SqlTables(ABC):
                     return False
                 raise
 
+    @abstractmethod
+    def names(self, schema: str) -> list[str]: ...
+
+    def names_in_catalog(self, catalog: str, schema: str) -> list[str]:
+        """The tables of a catalog's schema, without views of the session."""
+        place = f"{sql.quoted(catalog)}.{sql.quoted(sql.check_name(schema))}"
+        with refusals(TableName(schema, "*"), "list the tables of"):
+            try:
+                rows = self.spark.sql(f"show tables in {place}").collect()
+            except REFUSALS as error:
+                if is_missing(error):
+                    return []
+                raise
+        return sorted(row["tableName"] for row in rows if not row["isTemporary"])
+
     def columns(self, table: TableName) -> dict[str, str]:
         fields = self.read(table).schema.fields
         return {field.name: field.dataType.simpleString() for field in fields}
