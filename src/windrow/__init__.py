@@ -28,6 +28,7 @@ from windrow.models.checks import (
     Unique,
 )
 from windrow.models.model import Model, model, stored
+from windrow.operations.adoption import Adoption
 from windrow.operations.diff import Diff
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
@@ -43,6 +44,7 @@ _logging.getLogger("windrow").addHandler(_logging.NullHandler())
 
 __all__ = [
     "AcceptedValues",
+    "Adoption",
     "CheckReport",
     "CheckResult",
     "Choice",

@@ -32,6 +32,7 @@ from windrow.models.model import Model
 from windrow.models.own_models import with_kept_rows
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
+from windrow.operations.adoption import Adoption, adopt, plan_adoption
 from windrow.operations.diff import Diff, Wanted, diff, keys_of
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
@@ -463,6 +464,16 @@ class Project:
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""
         return package_status(self.workspace(package), clock_of(now))
+
+    def plan_adoption(self, package: str, *, now: datetime | None = None) -> Adoption:
+        """What taking over tables of the SQL package would mean; writes nothing."""
+        return plan_adoption(self.workspace(package), now=clock_of(now))
+
+    def adopt(
+        self, package: str, *, now: datetime | None = None, listener: Listener = say_nothing
+    ) -> Adoption:
+        """Take over tables and manifests of the SQL package, so that the next run goes on."""
+        return adopt(self.workspace(package), now=clock_of(now), listener=listener)
 
     def diff(
         self,

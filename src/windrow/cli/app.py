@@ -12,6 +12,7 @@ import typer
 from pyspark.sql import SparkSession
 
 from windrow import __version__
+from windrow.cli.adopting import adopt
 from windrow.cli.call import as_command
 from windrow.cli.comparing import diff
 from windrow.cli.explaining import explain
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "unlock": unlock,
     "rollback": rollback,
     "maintain": maintain,
+    "adopt": adopt,
 }
 
 

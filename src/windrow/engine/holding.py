@@ -265,7 +265,8 @@ def _bring_to_an_end(
     if has_committed(ws.tables, ws.manifest, killed.run_id):
         # Nobody has written since: what the tables are at now is what the run left.
         versions = ws.versions_of([ws.manifest, *ws.written_tables(ws.stored_models)])
-        end(ws, killed, Outcome.SUCCEEDED, error=said_nothing, table_versions=versions)
+        outcome = Outcome.ADOPTED if intent.kind is Kind.ADOPT else Outcome.SUCCEEDED
+        end(ws, killed, outcome, error=said_nothing, table_versions=versions)
         return ()
     undone = take_back(ws, killed, given_up, rebuilt)
     listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))

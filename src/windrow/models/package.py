@@ -41,6 +41,8 @@ class Package:
     """The lists that its models take as `reference`, under given settings; ours by default."""
     has_prefixed_tables: bool = True
     """False: the names of its models are those of their tables."""
+    views_in_reference: tuple[str, ...] = ()
+    """Models that are tables here and views there: nothing of theirs is stored."""
 
     @property
     def stands_on(self) -> str | None:

@@ -177,13 +177,14 @@ def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *indent(_plan_sentences(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indent(plan_sentences(plan)))
             for plan in plans
         )
     )
 
 
-def _plan_sentences(plan: Plan) -> Iterator[str]:
+def plan_sentences(plan: Plan) -> Iterator[str]:
+    """State, window and models of a run that would be made."""
     yield from _window(plan)
     if plan.nothing_because:
         return
@@ -198,7 +199,7 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
         yield f"{name} costs more the longer the history is: {why}."
     if plan.catch_up is not None:
         yield "Beside that, for models that lag behind:"
-        yield from (f"  {sentence}" for sentence in _plan_sentences(plan.catch_up))
+        yield from (f"  {sentence}" for sentence in plan_sentences(plan.catch_up))
 
 
 def _window(plan: Plan) -> Iterator[str]:

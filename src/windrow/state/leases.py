@@ -49,6 +49,7 @@ class Kind(StrEnum):
     ROLLBACK = "rollback"
     QUARANTINE = "quarantine"
     MAINTAIN = "maintain"
+    ADOPT = "adopt"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Intent:
 
     kind: Kind = stored_as(
         "string",
-        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine` or `maintain`.",
+        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine`, `maintain` or "
+        "`adopt`.",
         default=Kind.RUN,
         read=Kind,
     )

@@ -42,6 +42,8 @@ class Outcome(StrEnum):
     """Not a run of models: someone put sessions into the quarantine, or took them out."""
     MAINTAINED = "maintained"
     """Not a run of models: the tables' files were looked after."""
+    ADOPTED = "adopted"
+    """Not a run of models: tables of the SQL package were taken over."""
     STOPPED = "stopped"
     """An upkeep that did not come to its end."""
 
@@ -96,7 +98,8 @@ class RunRecord:
     outcome: Outcome = stored_as(
         "string",
         "How it ended: `succeeded`, `failed` (a model did), `rejected` (a check did), `undone`, "
-        "`rolled_back`, `edited` (the quarantine), `maintained`, or `stopped` (an upkeep).",
+        "`rolled_back`, `edited` (the quarantine), `maintained`, `adopted`, or `stopped` (an "
+        "upkeep).",
         read=Outcome,
     )
     state: str | None = stored_as(

@@ -168,15 +168,18 @@ class DeltaTables(SqlTables):
             text = f"restore table {self.identifier(table)} to version as of"
             self.spark.sql(f"{text} {number(table, version)}")
 
+    def recast(self, table: TableName, columns: Columns) -> None:
+        before = int(self.versions([table])[table])
+        detail = self._detail(table)
+        rows = _recast(self.read(table, version=str(before)), columns)
+        fitting = self._by_partition(rows, detail["partitionColumns"])
+        writer = fitting.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        with self.writing(table, "change the types of"):
+            writer.partitionBy(*detail["partitionColumns"]).save(detail["location"])
+        self._refuse_lost_rows(table, before)
+
     def retype(self, table: TableName, columns: Columns) -> None:
-        stored = self.read(table).limit(0)
-        noted = {field.name: field.metadata for field in stored.schema.fields}
-        retyped = stored.select(
-            *(
-                F.col(sql.quoted(n)).cast(columns.get(n, t)).alias(n, metadata=noted[n])
-                for n, t in stored.dtypes
-            )
-        )
+        retyped = _recast(self.read(table).limit(0), columns)
         detail = self._detail(table)
         writer = retyped.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         with self.writing(table, "change the columns of"):
@@ -265,8 +268,8 @@ class DeltaTables(SqlTables):
         if ours != before + 1:
             self.restore(table, str(ours - 1))
             raise ConflictError(
-                f"Could not change the layout of {table}: another writer changed it at the same "
-                "time. Its rows were kept and the layout left as it was; try again."
+                f"Could not write {table} anew: another writer changed it at the same time. Its "
+                "rows were kept and the table left as it was; try again."
             )
 
     def compact(self, table: TableName) -> Compaction:
@@ -312,6 +315,17 @@ class DeltaTables(SqlTables):
             # Spark rebalances only when it is adaptive.
             return rows.repartition(*partition_by)
         return rows.hint("rebalance", *partition_by)
+
+
+def _recast(rows: DataFrame, columns: Columns) -> DataFrame:
+    """The rows with other types for some columns; comments stay."""
+    noted = {field.name: field.metadata for field in rows.schema.fields}
+    return rows.select(
+        *(
+            F.col(sql.quoted(n)).cast(columns.get(n, t)).alias(n, metadata=noted[n])
+            for n, t in rows.dtypes
+        )
+    )
 
 
 def indexed_columns(columns: Columns, layout: Layout) -> list[str]:

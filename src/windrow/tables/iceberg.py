@@ -9,6 +9,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from windrow.columns.rules import column, rule_of
+from windrow.errors import TableError
 from windrow.tables import sql
 from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
@@ -123,6 +124,12 @@ class IcebergTables(SqlTables):
         stored = _columns_of(self.read(table))
         wanted = {name: column(columns.get(name, it), rule_of(it)) for name, it in stored.items()}
         self._make_columns(table, wanted)
+
+    def recast(self, table: TableName, columns: Columns) -> None:
+        raise TableError(
+            f"{table}: the columns {', '.join(columns)} of a table with rows cannot be given other "
+            "types on Iceberg."
+        )
 
     def _make_columns(self, table: TableName, wanted: Columns) -> None:
         """Give the table these columns, each in its place.

@@ -167,6 +167,10 @@ class Tables(Protocol):
         """Give columns of a table without rows other types, in one commit or none."""
         ...
 
+    def recast(self, table: TableName, columns: Columns) -> None:
+        """Write all rows anew, some of their columns as other types, in one commit."""
+        ...
+
     def append(self, table: TableName, rows: DataFrame) -> None:
         """Add rows, matched by column name."""
         ...

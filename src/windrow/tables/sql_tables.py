@@ -101,6 +101,9 @@ class SqlTables(ABC):
     def retype(self, table: TableName, columns: Columns) -> None: ...
 
     @abstractmethod
+    def recast(self, table: TableName, columns: Columns) -> None: ...
+
+    @abstractmethod
     def compact(self, table: TableName) -> Compaction: ...
 
     @abstractmethod
