@@ -167,8 +167,8 @@ def test_where_there_is_nothing_to_adopt_it_says_so(taken: Taken, spark: SparkSe
 def test_taken_over_tables_go_on_as_if_they_had_always_been_ours(taken: Taken):
     code, said = taken.windrow("adopt", "--now", NOW)
     assert code == 0
-    assert "would add the column model_tstamp; would change sessions from int to bigint" in said
-    assert "keeps the column note, null in new rows" in said
+    assert "Would add the column model_tstamp. Would change sessions from int to bigint." in said
+    assert "Keeps the column note, null in new rows" in said
     assert "Standard incremental run" in said
     assert "then add --apply" in said
 

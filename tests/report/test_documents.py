@@ -17,6 +17,7 @@ from report.values import (
     a_result,
     a_rollback,
     a_status,
+    an_adoption,
     an_upkeep,
     at,
     ran,
@@ -26,6 +27,7 @@ from windrow.engine.checking import CheckReport
 from windrow.engine.plan import ReadEstimate
 from windrow.engine.steps import Step
 from windrow.operations.doctor import Check
+from windrow.report.adoptions import adoptions_document
 from windrow.report.checks import reports_document
 from windrow.report.differences import diff_document
 from windrow.report.documents import (
@@ -232,6 +234,24 @@ def test_an_upkeep_document_has_exactly_its_documented_keys() -> None:
         "problem": None,
     }
     assert (skipped["new_layout"], skipped["files_after"], skipped["expired"]) == (None, None, None)
+
+
+def test_an_adoption_document_has_exactly_its_documented_keys() -> None:
+    (package,) = adoptions_document([an_adoption()])["packages"]
+    assert package.keys() == {
+        *("package", "target", "run_id", "is_done_before", "problems", "manifest"),
+        *("switched_off", "forgotten", "tables", "next_run"),
+    }
+    users, missing = package["tables"]
+    assert users.keys() == missing.keys()
+    assert users.keys() == {
+        *("table", "model", "is_there", "rows", "key", "duplicate_keys", "layout", "adds"),
+        *("unknown", "types", "is_noted", "problem"),
+    }
+    assert users["types"] == [
+        {"column": "sessions", "stored": "int", "wanted": "bigint", "misfits": 0, "is_safe": True}
+    ]
+    assert package["next_run"]["state"] == "standard"
 
 
 def test_a_diff_document_has_exactly_its_documented_keys() -> None:

@@ -11,7 +11,9 @@ from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, model, stored
+from windrow.operations.adoption import Adoption
 from windrow.operations.diff import Diff, TableDiff
+from windrow.operations.inherited import Inherited, TypeChange
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
 from windrow.operations.rollback import Rollback, TableRollback
@@ -213,6 +215,31 @@ def an_upkeep() -> Upkeep:
 def ran(*results: RunResult) -> dict[str, PackageRuns]:
     """What a command did that ran web."""
     return {"web": PackageRuns(list(results))}
+
+
+def an_adoption() -> Adoption:
+    """Tables that were looked at: one to change, one that is not there."""
+    return Adoption(
+        package="web",
+        target="prod",
+        tables=(
+            Inherited(
+                TableName("derived", "snowplow_web_users"),
+                "snowplow_web_users",
+                ("domain_userid",),
+                rows=1200,
+                duplicates=2,
+                layout=Layout(("start_tstamp_date",)),
+                adds={"screen": "string"},
+                unknown=("note",),
+                changes=(TypeChange("sessions", "int", "bigint", 0),),
+            ),
+            Inherited(TableName("derived", "new"), "new", ("id",), is_there=False),
+        ),
+        positions={"snowplow_web_users": at(5), "snowplow_web_page_views": at(6)},
+        switched_off=("snowplow_web_vitals",),
+        plan=a_plan(),
+    )
 
 
 def a_diff() -> Diff:

@@ -76,7 +76,9 @@ def _sentences(adoption: Adoption, is_asked: bool) -> Iterator[str]:
     is_done = adoption.run_id is not None
     yield _positions(adoption)
     for table in adoption.tables:
-        yield f"{table.table}: {'; '.join(_about(table, adoption, is_done))}."
+        first, *more = _about(table, adoption, is_done)
+        yield f"{table.table}: {first}."
+        yield from (f"  {sentence}." for sentence in more)
     if adoption.switched_off:
         names = ", ".join(adoption.switched_off)
         yield f"Switched off here, and left as they are: {names}."
@@ -124,15 +126,15 @@ def _about(table: Inherited, adoption: Adoption, is_done: bool) -> Iterator[str]
     yield f"{words.count(table.rows, 'row')}, {_laid_out(table)}"
     if table.adds:
         columns = _columns(table.adds)
-        yield f"added the {columns}" if is_done else f"would add the {columns}"
+        yield f"Added the {columns}" if is_done else f"Would add the {columns}"
     for change in table.changes:
         yield _change(change, is_done)
     if table.unknown:
-        yield f"keeps the {_columns(table.unknown)}, null in new rows"
+        yield f"Keeps the {_columns(table.unknown)}, null in new rows"
     if table.duplicates:
-        yield f"has {words.count(table.duplicates, 'key')} more than once"
+        yield f"Has {words.count(table.duplicates, 'key')} more than once"
     if table.model is not None and not table.is_noted and not (table.adds or table.changes):
-        yield "noted its key" if is_done else "would note its key"
+        yield "Noted its key" if is_done else "Would note its key"
 
 
 def _laid_out(table: Inherited) -> str:
@@ -148,5 +150,5 @@ def _columns(names: Iterable[str]) -> str:
 def _change(change: TypeChange, is_done: bool) -> str:
     types = f"{change.column} from {change.stored} to {change.wanted}"
     if not change.is_safe:
-        return f"cannot change {types}"
-    return f"changed {types}" if is_done else f"would change {types}"
+        return f"Cannot change {types}"
+    return f"Changed {types}" if is_done else f"Would change {types}"
