@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from website import Site, at, event
-from windrow import Adoption, Project, RefusedError, State, UsageError
+from windrow import Adoption, Project, RefusedError, State, TableError, UsageError
 from windrow.cli import main
 
 PAGE_VIEWS = "derived/snowplow_web_page_views"
@@ -136,7 +136,7 @@ SPOILT = {
     ),
     MAPPING: (
         lambda rows: rows.withColumn("user_id", F.array(F.lit(1)).cast("array<int>")),
-        "'user_id' is array<int>, expected string, and 1 of its values would not stay",
+        "'user_id' is array<int>, expected string, which cannot be converted",
     ),
 }
 """Table -> what someone made of it, and what is said of that."""
@@ -146,12 +146,14 @@ def test_all_that_is_in_the_way_is_said_before_anything_is_written(taken: Taken)
     before = {table: taken.read(table).localCheckpoint() for table in SPOILT}
     for table, (spoilt, _) in SPOILT.items():
         taken.write(table, spoilt(before[table]))
-    with pytest.raises(RefusedError) as error:
-        taken.project().adopt("web", now=at(NOW))
+    try:
+        with pytest.raises(RefusedError) as error:
+            taken.project().adopt("web", now=at(NOW))
+    finally:
+        for table, rows in before.items():
+            taken.write(table, rows)
     assert [it for _, it in SPOILT.values() if it not in str(error.value)] == []
     assert not (taken.site.folder / "warehouse/dbt_manifest/windrow_runs").exists()
-    for table, rows in before.items():
-        taken.write(table, rows)
 
 
 def test_where_there_is_nothing_to_adopt_it_says_so(taken: Taken, spark: SparkSession):
@@ -162,6 +164,21 @@ def test_where_there_is_nothing_to_adopt_it_says_so(taken: Taken, spark: SparkSe
     elsewhere = Site(spark, taken.site.folder / "elsewhere", format="delta").project()
     with pytest.raises(UsageError, match=r"set schemas\.manifest"):
         elsewhere.plan_adoption("web", now=at(NOW))
+
+
+def test_what_fails_half_way_is_taken_back(taken: Taken):
+    users = f"delta.`{taken.place('derived/snowplow_web_users')}`"
+    taken.spark.sql(f"alter table {users} set tblproperties ('delta.appendOnly' = 'true')")
+    ws = taken.project().workspace("web")
+    before = ws.versions_of([ws.manifest])
+    try:
+        with pytest.raises(TableError, match="Could not change the types of"):
+            taken.project().adopt("web", now=at(NOW))
+    finally:
+        taken.spark.sql(f"alter table {users} unset tblproperties ('delta.appendOnly')")
+    assert ws.tables.note(ws.table(ws.model("page_views"))).key == ()
+    assert ws.versions_of([ws.manifest]) == before
+    assert [it.outcome for it in taken.project().status("web", now=at(NOW)).last_runs] == ["undone"]
 
 
 def test_taken_over_tables_go_on_as_if_they_had_always_been_ours(taken: Taken):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -16,8 +17,8 @@ from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import ConfigError, Project
 from windrow.cli import main
 
-OWN = {"derived": "shadow", "scratch": "shadow_scratch", "manifest": "shadow_manifest"}
-NOW = "2024-01-03 00:00"
+PAGE = Path(__file__).parents[2] / "docs" / "comparing.md"
+NOW = "2024-03-07 00:00"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Beside:
     spark: SparkSession
 
     def project(self, target: str) -> Project:
-        return Project.load(self.folder, target=target, spark=self.spark)
+        options = {"web": ONLY_PAGE_VIEWS}
+        return Project.load(self.folder, target=target, spark=self.spark, vars=options)
 
     def windrow(self, *arguments: str) -> tuple[int, str]:
         out, err = StringIO(), StringIO()
@@ -37,26 +39,20 @@ class Beside:
         return code, out.getvalue() + err.getvalue()
 
 
-def shadowed(site: Site, own: dict[str, str]) -> None:
-    file = site.folder / "windrow.yml"
-    tree = yaml.safe_load(file.read_text())
-    tree["targets"]["shadow"] = {"warehouse": "./warehouse", "format": "delta", "schemas": own}
-    file.write_text(yaml.safe_dump(tree))
-
-
 @pytest.fixture(scope="module")
 def beside(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Beside:
-    """Production and its shadow ran over the same events."""
-    site = Site(spark, tmp_path_factory.mktemp("beside"), format="delta", **ONLY_PAGE_VIEWS)
-    shadowed(site, OWN)
+    """Production and its shadow, as the page on it has them, ran over the same events."""
+    site = Site(spark, tmp_path_factory.mktemp("beside"), format="delta")
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (site.folder / "windrow.yml").write_text(block)
     both = Beside(site.folder, spark)
     site.arrive(
-        event("e1", "s1", "2024-01-01 10:00", page="p1"),
-        event("e2", "s1", "2024-01-01 10:30", page="p2"),
-        event("e3", "s2", "2024-01-02 11:00", page="it's p3"),
+        event("e1", "s1", "2024-03-05 10:00", page="p1"),
+        event("e2", "s1", "2024-03-05 10:30", page="p2"),
+        event("e3", "s2", "2024-03-06 11:00", page="it's p3"),
     )
-    both.project("prod").run("web", now=at(NOW))
-    both.project("shadow").run("web", now=at(NOW))
+    for target in ("prod", "shadow"):
+        both.project(target).run("web", now=at(NOW))
     return both
 
 
@@ -104,7 +100,7 @@ def test_a_difference_is_told_with_its_key_and_values(beside: Beside, changed: s
 
 def test_a_condition_bounds_and_columns_are_ignored(beside: Beside, changed: str):
     first = "derived.snowplow_web_page_views"
-    bound = ("--where", "start_tstamp >= '2024-01-02'", "--ignore", "page_url,page_title")
+    bound = ("--where", "start_tstamp >= '2024-03-06'", "--ignore", "page_url,page_title")
     code, said = beside.windrow("diff", first, f"shadow:{changed}", *bound, "--json")
     found = json.loads(said)["tables"][0]["comparison"]
     assert (code, found["rows_a"], found["rows_b"]) == (0, 1, 1)

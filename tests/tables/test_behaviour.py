@@ -48,6 +48,11 @@ def test_create_makes_an_empty_table_with_columns_and_comments(
     assert comments(spark, tables) == {"note": "it's a \\ 'note'"}
 
 
+def test_a_schema_tells_its_tables(filled: Tables) -> None:
+    assert filled.names("derived") == ["orders"]
+    assert filled.names("nowhere") == []
+
+
 def test_a_table_knows_its_key(tables: Tables) -> None:
     # Spark hides what it takes for an address or a secret.
     tables.create(ORDERS, {"page_url": "string", "token": "string"}, key=["page_url"])

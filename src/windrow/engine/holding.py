@@ -76,15 +76,18 @@ class Seen:
                 made |= {it.name for it in run.models if it.outcome is ModelFate.SUCCEEDED}
         return frozenset(left)
 
+    @property
+    def _writers(self) -> list[RunRecord]:
+        """Runs and upkeep: after an adoption, whoever had the tables before may have gone on."""
+        return [run for run in self.newest_runs if run.outcome is not Outcome.ADOPTED]
+
     def version_of(self, table: TableName, *, but_upkeep: bool = False) -> str | None:
         """What the last run or upkeep that touched a table left it at, if that is known.
 
         `but_upkeep`: or the last run, as upkeep changes no rows.
         """
         runs = [
-            run
-            for run in self.newest_runs
-            if not (but_upkeep and run.outcome is Outcome.MAINTAINED)
+            run for run in self._writers if not (but_upkeep and run.outcome is Outcome.MAINTAINED)
         ]
         left = (run.table_versions for run in runs)
         return next((versions[str(table)] for versions in left if str(table) in versions), None)
@@ -92,7 +95,7 @@ class Seen:
     def fresh_version_of(self, table: TableName) -> str | None:
         """The same, if that was so lately that no upkeep by others can have given it up since."""
         since = datetime.now(UTC) - _FRESH
-        left = (run for run in self.newest_runs if str(table) in run.table_versions)
+        left = (run for run in self._writers if str(table) in run.table_versions)
         run = next(left, None)
         return run.table_versions[str(table)] if run and run.finished_at > since else None
 

@@ -159,6 +159,7 @@ def _unknown(ws: Workspace, expected: Expected, stored: Columns) -> tuple[str, .
     return tuple(name for name in stored if name not in (*expected.columns, *own))
 
 
+_NESTED = ("array<", "map<", "struct<")
 _ROWS, _DUPLICATES = "windrow rows", "windrow duplicates"
 
 
@@ -191,6 +192,8 @@ def _count(rows: DataFrame, key: Sequence[str], other: Columns) -> dict[str, int
 def _is_misfit(rows: DataFrame, name: str, kind: str) -> Column | None:
     """Whether a value does not come back unchanged from another type; None: there is no cast."""
     value, stored = F.col(quoted(name)), dict(rows.dtypes)[name]
+    if stored.startswith(_NESTED) != kind.startswith(_NESTED):
+        return None
     is_same = _plain(value.try_cast(kind).try_cast(stored), stored).eqNullSafe(
         _plain(value, stored)
     )
