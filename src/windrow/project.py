@@ -36,6 +36,7 @@ from windrow.operations.adoption import Adoption, adopt, plan_adoption
 from windrow.operations.diff import Diff, Wanted, diff, keys_of
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
+from windrow.operations.overview import DAYS, RUNS, Overview, package_overview
 from windrow.operations.quarantine import (
     Added,
     Quarantine,
@@ -496,3 +497,28 @@ class Project:
             keys |= keys_of(self.workspace(package))
         left, right = (side_of(self.spark, self.config, text) for text in (a, b))
         return diff(left, right, wanted, keys)
+
+    def report(
+        self,
+        package: str | None = None,
+        *,
+        now: datetime | None = None,
+        runs: int = RUNS,
+        days: int = DAYS,
+    ) -> Overview:
+        """All that the report tells, of one package or of all; writes nothing.
+
+        `windrow.report.page.write_page` makes a page of it. It looks at the last `runs` of each
+        package and counts the rows of the last `days` of its tables.
+        """
+        clock = clock_of(now)
+        return Overview(
+            project=self.config.name,
+            target=self.target.name,
+            format=self.target.format,
+            now=clock,
+            packages=tuple(
+                package_overview(self.workspace(name), clock, runs=runs, days=days)
+                for name in self.package_names(package)
+            ),
+        )

@@ -21,6 +21,7 @@ from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
 from windrow.cli.quarantining import quarantine
+from windrow.cli.reports import report
 from windrow.cli.runs import plan, run
 from windrow.cli.selections import spread
 from windrow.report.documents import error_document
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "status": status,
     "explain": explain,
     "quarantine": quarantine,
+    "report": report,
     "ls": ls,
     "diff": diff,
     "normalize": normalize,

@@ -17,6 +17,9 @@ from windrow.report import words
 from windrow.report.documents import Document, moment, run_document
 from windrow.report.text import plain_table
 
+REPORT = "report.html"
+"""The page about the demo's runs, in its folder."""
+
 
 def demo_document(result: DemoResult, seconds: float) -> Document:
     """What `windrow demo --json` prints."""
@@ -39,6 +42,7 @@ def demo_document(result: DemoResult, seconds: float) -> Document:
             "table_rows": dict(result.table_rows),
         },
         "outstanding": result.outstanding,
+        "report": str(result.folder / REPORT),
         "seconds": round(seconds, 3),
     }
 
@@ -70,6 +74,9 @@ def demo_text(
         *_with_title("The tables", _tables(result, folder)),
         Text(),
         Text(f"All of this took {words.duration(seconds)}.", "bold"),
+        Text(),
+        Text("The runs, the data and every column on one page, for your browser", "bold"),
+        Text(f"  {folder / REPORT}"),
         Text(),
         *_next_steps(result, folder, windrow),
     )

@@ -19,19 +19,12 @@ from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.check_lines import check_lines
+from windrow.report.counts import LEFT_OUT
 from windrow.report.documents import inputs_of
 from windrow.state.leases import Lease
 from windrow.state.limits import State
 from windrow.state.runs import RunRecord
 
-_LEFT_OUT = {
-    "window_without_session": "without a session id",
-    "window_absurd_time": "at an absurd or unknown time",
-    "window_too_late": "sent too late",
-    "window_other_app": "of other applications",
-    "window_other_platform": "of other platforms",
-    "window_quarantined": "of quarantined sessions",
-}
 _MALFORMED = "malformed_"
 
 
@@ -110,7 +103,7 @@ def _rows_by_model(result: RunResult) -> Iterator[str]:
 def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     parts = [
         f"{words.count(counts[name], 'event')} {reason}"
-        for name, reason in _LEFT_OUT.items()
+        for name, reason in LEFT_OUT.items()
         if counts.get(name)
     ]
     if counts.get("duplicates"):

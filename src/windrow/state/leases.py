@@ -58,8 +58,7 @@ class Intent:
 
     kind: Kind = stored_as(
         "string",
-        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine`, `maintain` or "
-        "`adopt`.",
+        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine`, `maintain` or `adopt`.",
         default=Kind.RUN,
         read=Kind,
     )

@@ -73,6 +73,20 @@ class ModelOutcome:
     error: str | None = None
 
 
+@dataclass(frozen=True)
+class CheckOutcome:
+    """What came of one check of a run."""
+
+    table: str
+    check: str
+    severity: str
+    failures: int
+
+
+def _check_outcomes(found: Sequence[Sequence[object]]) -> tuple[CheckOutcome, ...]:
+    return tuple(CheckOutcome(*it) for it in found)  # type: ignore[arg-type]  # a struct
+
+
 def _model_outcomes(found: Sequence[Sequence[object]]) -> tuple[ModelOutcome, ...]:
     return tuple(
         ModelOutcome(str(name), ModelFate(str(fate)), *rest)  # type: ignore[arg-type]  # a struct
@@ -207,6 +221,12 @@ class RunRecord:
         "The options that decide what the tables hold, where they are not the default, as JSON.",
         default=None,
         read=dict,
+    )
+    checks: tuple[CheckOutcome, ...] = stored_as(
+        "array<struct<table:string,check:string,severity:string,failures:bigint>>",
+        "What came of the checks that were made before the run counted, with `--check`.",
+        default=(),
+        read=_check_outcomes,
     )
 
     def has_succeeded(self, model: str) -> bool:

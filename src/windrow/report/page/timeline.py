@@ -1,0 +1,133 @@
+"""The windows of the runs on a line of collector time: which stretch each run took in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from markupsafe import Markup
+
+from windrow.operations.overview import PackageOverview
+from windrow.report import words
+from windrow.report.page.drawing import as_svg, colour, drawing, figure, plain_axes
+from windrow.report.page.names import anchor
+from windrow.report.page.windows import Stretch, counting, coverage, gaps, overlaps, with_window
+from windrow.state.limits import State
+from windrow.state.runs import RunRecord
+
+_WIDTH = 720
+_MOST_TOLD = 10
+_ROLES = {
+    State.FIRST_RUN.value: "series-4",
+    State.NEW_MODEL.value: "series-2",
+    State.OUT_OF_SYNC.value: "series-2",
+    State.RERUN.value: "series-3",
+}
+
+
+@dataclass(frozen=True)
+class TimelineView:
+    """The picture, what its colours mean, and the gaps and overlaps in words."""
+
+    picture: Markup | None
+    legend: tuple[tuple[str, str], ...]
+    """Colour and meaning."""
+    gaps: tuple[str, ...]
+    overlaps: str
+
+
+def timeline_view(package: PackageOverview) -> TimelineView:
+    """The windows of the runs shown."""
+    runs = with_window(package.status.last_runs)
+    kept = counting(package.status.last_runs)
+    ids = {run.run_id for run in kept}
+    return TimelineView(
+        picture=_picture(package.status.package, runs, ids, coverage(kept)) if runs else None,
+        legend=tuple(_legend(runs, ids)),
+        gaps=tuple(_told(it) for it in gaps(kept)[:_MOST_TOLD]),
+        overlaps=_overlaps(overlaps(kept)),
+    )
+
+
+def _told(stretch: Stretch) -> str:
+    begin, end = words.minute(stretch.begin), words.minute(stretch.end)
+    return f"{begin} to {end} ({words.span(stretch.length)})"
+
+
+def _overlaps(found: Sequence[Stretch]) -> str:
+    if not found:
+        return "No two windows overlap."
+    longest = max(found, key=lambda it: it.length)
+    return (
+        f"{words.count(len(found), 'stretch is', 'stretches are')} covered by more than one "
+        f"window, as every run looks back; the longest is {_told(longest)}, by "
+        f"{words.count(longest.windows, 'window')}."
+    )
+
+
+def _role(run: RunRecord, kept: set[str]) -> str:
+    if run.run_id not in kept:
+        return "line"
+    return _ROLES.get(run.state or "", "accent")
+
+
+def _legend(runs: Sequence[RunRecord], kept: set[str]) -> list[tuple[str, str]]:
+    meanings = {
+        "accent": "standard run",
+        "series-4": "first run",
+        "series-2": "catching up",
+        "series-3": "past window again",
+        "line": "not kept, or taken back",
+    }
+    roles = {_role(run, kept) for run in runs}
+    shown = [(role, meaning) for role, meaning in meanings.items() if role in roles]
+    return [*shown, ("fine", "covered"), ("bad", "covered by no window")]
+
+
+def _picture(
+    package: str, runs: Sequence[RunRecord], kept: set[str], covered: Sequence[Stretch]
+) -> Markup:
+    lane = max(3.0, min(14.0, 220 / len(runs)))
+    height = round(lane * len(runs)) + 64
+    with drawing():
+        drawn = figure(_WIDTH, height)
+        axes = plain_axes(drawn, left=8, right=12, bottom=26)
+        axes.yaxis.grid(False)
+        axes.set_yticks([])
+        tips: dict[str, str] = {}
+        for index, run in enumerate(runs):
+            assert run.lower_limit is not None
+            assert run.upper_limit is not None
+            length = max(run.upper_limit - run.lower_limit, timedelta(0))
+            patch = axes.broken_barh(
+                [(run.lower_limit, length)],  # type: ignore[list-item]  # takes times too
+                (-index * lane - lane * 0.85, lane * 0.7),
+                facecolors=colour(_role(run, kept)),
+            )
+            patch.set_gid(f"window{index}")
+            tips[f"window{index}"] = (
+                f"{words.minute(run.lower_limit)} to {words.minute(run.upper_limit)}: "
+                f"{run.outcome.replace('_', ' ')}, {(run.state or '').replace('_', ' ')} "
+                f"(run {run.run_id})"
+            )
+        strip = -len(runs) * lane - 8
+        for index, it in enumerate(covered):
+            patch = axes.broken_barh(
+                [(it.begin, it.length)],  # type: ignore[list-item]  # takes times too
+                (strip - 10, 10),
+                facecolors=colour("fine" if it.windows else "bad"),
+                alpha=min(0.35 + 0.2 * it.windows, 1.0) if it.windows else 1.0,
+            )
+            patch.set_gid(f"covered{index}")
+            by = words.count(it.windows, "window") if it.windows else "no window"
+            tips[f"covered{index}"] = f"{_told(it)}: covered by {by}"
+        axes.set_ylim(strip - 14, 4)
+        axes.margins(x=0.01)
+        axes.xaxis.get_offset_text().set_color(colour("soft"))
+        axes.xaxis.grid(True, color=colour("line"), linewidth=0.6)
+        label = (
+            f"Windows of {words.count(len(runs), 'run')} of {package} by collector time, oldest on "
+            "top; the strip below shows what they cover."
+        )
+        return as_svg(drawn, anchor(package, "windows"), label, tips)
