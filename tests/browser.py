@@ -45,7 +45,9 @@ class Browser:
             **{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self._call("Emulation.setEmulatedMedia", features=[scheme])
+        # A page that still glides to where a click led has nothing at its place.
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self._call("Emulation.setEmulatedMedia", features=[scheme, still])
 
     def ask(self, expression: str) -> Any:
         """What a JavaScript expression is in the page, whose own policy binds only itself."""

@@ -14,7 +14,7 @@ from windrow.state.runs import CheckOutcome, ModelFate, ModelOutcome, Outcome, R
 from windrow.tables.days import DayRange
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> $x_1$ & \"'"
-"""A page title as an attacker sends it, an error message that quotes it, a model that is named so."""
+"""A page title as an attacker sends it; error messages may quote it."""
 
 _DAY = timedelta(days=1)
 PAGE_VIEWS, USERS = (member.full_name for member in MODELS)

@@ -37,11 +37,15 @@ def bar_chart(
     with drawing():
         drawn = figure(WIDTH, HEIGHT)
         axes = plain_axes(drawn, left=52, right=14)
-        tips: dict[str, str] = {}
-        for index, bar in enumerate(bars):
-            (patch,) = axes.bar([index], [bar.value], width=0.8, color=colour(bar.role))
-            patch.set_gid(f"bar{index}")
-            tips[f"bar{index}"] = bar.tip
+        drawn_bars = axes.bar(
+            range(len(bars)),
+            [bar.value for bar in bars],
+            width=0.8,
+            color=[colour(bar.role) for bar in bars],
+        )
+        tips = {f"bar{index}": bar.tip for index, bar in enumerate(bars)}
+        for gid, patch in zip(tips, drawn_bars, strict=True):
+            patch.set_gid(gid)
         missing = max(0, _FEW_BARS - len(bars))
         axes.set_xlim(-0.6, len(bars) + missing - 0.4)
         axes.set_ylim(0, max((bar.value for bar in bars), default=0) * 1.08 or 1)

@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 logging.getLogger("matplotlib").addHandler(logging.NullHandler())
 
 _SVG = "http://www.w3.org/2000/svg"
-_LINK = "http://www.w3.org/1999/xlink"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 ROLES = ("ink", "soft", "line", "paper", "accent", "fine", "note", "warn", "bad")
 SERIES = tuple(f"series-{number}" for number in range(1, 9))
@@ -91,23 +92,33 @@ def as_svg(drawn: Figure, name: str, label: str, tips: Mapping[str, str] | None 
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(buffer, format="svg", metadata=metadata)
     root = ElementTree.fromstring(buffer.getvalue())
-    for child in root.findall(f"{{{_SVG}}}metadata"):
-        root.remove(child)
+    _drop(root, "metadata", "style")
     _add_tips(root, tips or {})
     _tidy_ids(root, name)
+    _tidy_links(root, name)
     width, height = (drawn.get_size_inches() * 72).round()
     for attribute in ("version", "width", "height"):
         root.attrib.pop(attribute, None)
     root.set("width", f"{width:.0f}")
     root.set("height", f"{height:.0f}")
-    root.set("role", "img")
+    # What is inside an image cannot be reached with the keyboard.
+    root.set("role", "img" if root.find(f".//{{{_SVG}}}a") is None else "group")
     root.set("aria-label", label)
-    ElementTree.register_namespace("", _SVG)
-    ElementTree.register_namespace("xlink", _LINK)
+    for element in root.iter():
+        # Inside HTML, an <svg> needs no namespace.
+        element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
     text = ElementTree.tostring(root, encoding="unicode")
     # Numbers and commands of paths: a tenth of a pixel is more than anyone sees.
     text = re.sub(r'(?<= d=")[^"]*', lambda found: _rounded(found[0]), text)
     return Markup(re.sub(r"#0101[0-9a-f]{2}", _variable, text))
+
+
+def _drop(root: ElementTree.Element, *tags: str) -> None:
+    """Take out what a page does not need; a style of one figure would hold for all of the page."""
+    unwanted = [f"{{{_SVG}}}{tag}" for tag in tags]
+    for parent in list(root.iter()):
+        for child in [it for it in parent if it.tag in unwanted]:
+            parent.remove(child)
 
 
 def _rounded(path: str) -> str:
@@ -126,21 +137,32 @@ def _add_tips(root: ElementTree.Element, tips: Mapping[str, str]) -> None:
             title = ElementTree.Element(f"{{{_SVG}}}title")
             title.text = tip
             element.insert(0, title)
+            for link in element.iter(f"{{{_SVG}}}a"):
+                link.set("aria-label", tip)
 
 
 def _tidy_ids(root: ElementTree.Element, name: str) -> None:
     """Keep the ids that something refers to, as the figure's own: a page has many figures."""
-    text = ElementTree.tostring(root, encoding="unicode")
-    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
+    used = {it.get(_HREF, "")[1:] for it in root.iter(f"{{{_SVG}}}use")}
+    used |= {
+        found
+        for element in root.iter()
+        for value in element.attrib.values()
+        for found in _REFERENCE.findall(value)
+    }
     for element in root.iter():
-        own = element.get("id")
-        if own is not None:
-            if own in used:
-                element.set("id", f"{name}-{own}")
-            else:
-                del element.attrib["id"]
-        for key, value in list(element.attrib.items()):
-            if key == f"{{{_LINK}}}href" and value[1:] in used and element.tag.endswith("use"):
-                element.set(key, f"#{name}-{value[1:]}")
-            elif "url(#" in value:
-                element.set(key, re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", value))
+        own = element.attrib.pop("id", None)
+        if own in used:
+            element.set("id", f"{name}-{own}")
+        for key, value in element.attrib.items():
+            element.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
+
+
+def _tidy_links(root: ElementTree.Element, name: str) -> None:
+    """Links as SVG has them today; ours stay in the page, and matplotlib's would leave it."""
+    for element in root.iter():
+        place = element.attrib.pop(_HREF, None)
+        element.attrib.pop("target", None)
+        if place is not None:
+            is_use = element.tag == f"{{{_SVG}}}use"
+            element.set("href", f"#{name}-{place[1:]}" if is_use else place)

@@ -66,10 +66,12 @@ class Health:
         bad, warned = (
             sum(it.grade is grade for it in self.findings) for grade in (Grade.BAD, Grade.WARN)
         )
+        need = words.count(warned, "thing needs", "things need")
         if bad:
-            return f"{words.count(bad, 'thing is', 'things are')} wrong"
+            wrong = words.count(bad, "thing is", "things are")
+            return f"{wrong} wrong, {need} a look" if warned else f"{wrong} wrong"
         if warned:
-            return f"{words.count(warned, 'thing needs', 'things need')} a look"
+            return f"{need} a look"
         return "All is well" if self.has_run else "Nothing has run yet"
 
 

@@ -130,7 +130,8 @@ def _facts(package: PackageOverview, overview: Overview) -> Iterator[Fact]:
     status = package.status
     reached = max(status.positions.values(), default=None)
     if reached is not None:
-        note = f"{words.span(overview.now - reached)} behind the clock"
+        behind = overview.now - reached
+        note = f"{words.span(behind)} behind the clock" if behind else "up to the clock"
         yield Fact("Came to", words.minute(reached), note)
     if status.last_runs:
         last = run_row(status.last_runs[0])
@@ -138,4 +139,4 @@ def _facts(package: PackageOverview, overview: Overview) -> Iterator[Fact]:
     if status.plan is not None:
         state, window = status.plan.limits.sentences
         yield Fact("Next run", state, status.plan.nothing_because or window)
-    yield Fact("Quarantine", f"{status.quarantined:,}", "sessions that take in no more events")
+    yield Fact("In quarantine", words.count(status.quarantined, "session"), "no more is taken in")

@@ -47,6 +47,7 @@ class ModelRow:
     anchor: str
     outcome: str
     grade: str
+    reached: str
     rows: str
     rows_before: Markup
     seconds: str
@@ -137,7 +138,7 @@ def _has_failed(outcome: ModelOutcome) -> bool:
 
 
 def _model_rows(package: PackageOverview, runs: Sequence[RunRecord]) -> list[ModelRow]:
-    short = short_names(package)
+    short, positions = short_names(package), package.status.positions
     found = []
     for name, (_, last) in last_outcomes(package.status).items():
         took_part = [it for run in runs for it in run.models if it.name == name]
@@ -149,6 +150,7 @@ def _model_rows(package: PackageOverview, runs: Sequence[RunRecord]) -> list[Mod
                 anchor=anchor("table", package.status.package, called) if name in short else "",
                 outcome=last.outcome.value,
                 grade=_FATES.get(last.outcome, Grade.FINE).word,
+                reached="" if name not in positions else words.minute(positions[name]),
                 rows="" if last.rows is None else f"{last.rows:,}",
                 rows_before=spark_line(
                     f"{key}-rows",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from markupsafe import Markup
+from matplotlib.axes import Axes
 
 from windrow.operations.overview import PackageOverview
 from windrow.report import words
@@ -96,32 +96,16 @@ def _picture(
         axes.yaxis.grid(False)
         axes.set_yticks([])
         tips: dict[str, str] = {}
-        for index, run in enumerate(runs):
-            assert run.lower_limit is not None
-            assert run.upper_limit is not None
-            length = max(run.upper_limit - run.lower_limit, timedelta(0))
-            patch = axes.broken_barh(
-                [(run.lower_limit, length)],  # type: ignore[list-item]  # takes times too
-                (-index * lane - lane * 0.85, lane * 0.7),
-                facecolors=colour(_role(run, kept)),
-            )
-            patch.set_gid(f"window{index}")
-            tips[f"window{index}"] = (
-                f"{words.minute(run.lower_limit)} to {words.minute(run.upper_limit)}: "
-                f"{run.outcome.replace('_', ' ')}, {(run.state or '').replace('_', ' ')} "
-                f"(run {run.run_id})"
-            )
+        windows = [it for run in runs if (it := _window(run)) is not None]
+        places = [-(index + 0.5) * lane for index in range(len(runs))]
+        roles = [_role(run, kept) for run in runs]
+        _lay(axes, "window", windows, places, lane * 0.7, roles)
+        tips |= {f"window{index}": _tip(run) for index, run in enumerate(runs)}
         strip = -len(runs) * lane - 8
-        for index, it in enumerate(covered):
-            patch = axes.broken_barh(
-                [(it.begin, it.length)],  # type: ignore[list-item]  # takes times too
-                (strip - 10, 10),
-                facecolors=colour("fine" if it.windows else "bad"),
-                alpha=min(0.35 + 0.2 * it.windows, 1.0) if it.windows else 1.0,
-            )
-            patch.set_gid(f"covered{index}")
-            by = words.count(it.windows, "window") if it.windows else "no window"
-            tips[f"covered{index}"] = f"{_told(it)}: covered by {by}"
+        roles = ["fine" if it.windows else "bad" for it in covered]
+        depths = [min(0.35 + 0.2 * it.windows, 1.0) if it.windows else 1.0 for it in covered]
+        _lay(axes, "covered", covered, [strip - 5.0] * len(covered), 10, roles, depths)
+        tips |= {f"covered{index}": _covered(it) for index, it in enumerate(covered)}
         axes.set_ylim(strip - 14, 4)
         axes.margins(x=0.01)
         axes.xaxis.get_offset_text().set_color(colour("soft"))
@@ -131,3 +115,43 @@ def _picture(
             "top; the strip below shows what they cover."
         )
         return as_svg(drawn, anchor(package, "windows"), label, tips)
+
+
+def _lay(
+    axes: Axes,
+    name: str,
+    stretches: Sequence[Stretch],
+    places: Sequence[float],
+    height: float,
+    roles: Sequence[str],
+    depths: Sequence[float] | None = None,
+) -> None:
+    """Bars from the begin to the end of each stretch, at these heights."""
+    bars = axes.barh(
+        places,
+        [it.length for it in stretches],  # type: ignore[arg-type]  # it takes times too
+        left=[it.begin for it in stretches],  # type: ignore[arg-type]
+        height=height,
+        color=[colour(role) for role in roles],
+    )
+    for index, bar in enumerate(bars):
+        bar.set_gid(f"{name}{index}")
+        if depths is not None:
+            bar.set_alpha(depths[index])
+
+
+def _window(run: RunRecord) -> Stretch | None:
+    if run.lower_limit is None or run.upper_limit is None:
+        return None
+    return Stretch(run.lower_limit, max(run.lower_limit, run.upper_limit))
+
+
+def _tip(run: RunRecord) -> str:
+    window = _window(run)
+    state = f"{run.outcome}, {run.state}".replace("_", " ")
+    return f"{_told(window)}: {state} (run {run.run_id})" if window else ""
+
+
+def _covered(it: Stretch) -> str:
+    by = words.count(it.windows, "window") if it.windows else "no window"
+    return f"{_told(it)}: covered by {by}"
