@@ -30,6 +30,7 @@ from windrow.models.checks import (
 from windrow.models.model import Model, model, stored
 from windrow.operations.adoption import Adoption
 from windrow.operations.diff import Diff
+from windrow.operations.overview import Overview
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.project import Choice, Project
@@ -57,6 +58,7 @@ __all__ = [
     "Model",
     "NotNull",
     "OneValuePer",
+    "Overview",
     "PackageRuns",
     "PackageStatus",
     "Plan",

@@ -10,10 +10,10 @@ from windrow.columns.rules import column
 from windrow.models.model import Model
 from windrow.operations.overview import DailyRows, Overview, PackageOverview, TableFacts
 from windrow.state.limits import State
-from windrow.state.runs import CheckOutcome, ModelFate, ModelOutcome, Outcome, RunRecord
+from windrow.state.runs import FailedCheck, ModelFate, ModelOutcome, Outcome, RunRecord
 from windrow.tables.days import DayRange
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> $x_1$ & \"'"
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> $x_1$ & \"'\x1b[31m"
 """A page title as an attacker sends it; error messages may quote it."""
 
 _DAY = timedelta(days=1)
@@ -86,11 +86,19 @@ def a_project_that_has_not_run() -> Overview:
 def a_hostile_project() -> Overview:
     """A project in which every text that comes from outside is an attack."""
     bad = ModelOutcome(HOSTILE, ModelFate.FAILED, None, 1.0, HOSTILE)
-    check = CheckOutcome(HOSTILE, HOSTILE, "error", 3)
+    check = FailedCheck(HOSTILE, HOSTILE, "error", 3)
     runs = (
         a_run(0),
         a_run(1, Outcome.FAILED, models=(bad,)),
-        a_run(2, Outcome.REJECTED, error=HOSTILE, checks=(check,), run_id=HOSTILE, state=None),
+        a_run(
+            2,
+            Outcome.REJECTED,
+            run_id=HOSTILE,
+            state=None,
+            error=HOSTILE,
+            counts={"checks": 1},
+            failed_checks=(check,),
+        ),
     )
     overview = an_overview(*runs, problem=HOSTILE, positions={HOSTILE: at(6)})
     member = replace(

@@ -20,7 +20,7 @@ from windrow.operations.edited_positions import EditedPosition
 from windrow.operations.overview import DailyRows, Overview
 from windrow.report.page.health import Grade, health_document, health_of
 from windrow.report.page.windows import Stretch, counting, gaps, overlaps
-from windrow.state.runs import CheckOutcome, ModelFate, ModelOutcome, Outcome, RunRecord
+from windrow.state.runs import FailedCheck, ModelFate, ModelOutcome, Outcome, RunRecord
 
 RUNS = tuple(a_run(number) for number in range(6))
 
@@ -75,11 +75,8 @@ def test_a_last_run_that_was_not_kept_is_told(outcome: Outcome, grade: Grade, te
 
 
 def test_a_warning_of_the_last_runs_checks_is_told():
-    checks = (
-        CheckOutcome("t", "not_null(x)", "warn", 3),
-        CheckOutcome("t", "unique(x)", "error", 0),
-    )
-    overview = an_overview(*RUNS[:5], a_run(5, checks=checks))
+    warned = (FailedCheck("t", "not_null(x)", "warn", 3),)
+    overview = an_overview(*RUNS[:5], a_run(5, failed_checks=warned))
     assert found(overview) == [(Grade.WARN, "1 check of the last run warned: t not_null(x).")]
 
 

@@ -26,7 +26,7 @@ from windrow.models.model import Model
 from windrow.state import manifest
 from windrow.state.leases import Lease
 from windrow.state.limits import Limits, State
-from windrow.state.runs import CheckOutcome, Outcome
+from windrow.state.runs import FailedCheck, Outcome
 from windrow.tables.days import DayRange, day_ranges
 
 
@@ -202,8 +202,10 @@ def _record(
         key_days=key_days or {},
         seen_events=_seen_events(ws, result),
         number=number,
-        checks=tuple(
-            CheckOutcome(it.table, it.check, it.severity, it.failures) for it in result.checks
+        failed_checks=tuple(
+            FailedCheck(it.table, it.check, it.severity, it.failures)
+            for it in result.checks
+            if it.failures
         ),
         error=error,
     )

@@ -191,6 +191,7 @@ def process(
         good = {it.name for it in outcomes if it.outcome is ModelFate.SUCCEEDED}
         done = [member for member in plan.models if member.full_name in good]
         checks = _check(models, done, listener) if check else ()
+        made = {"checks": len(checks)} if check else {}
     finally:
         intake.release()
     result = RunResult(
@@ -198,7 +199,7 @@ def process(
         plan=plan,
         outcome=Outcome.SUCCEEDED if len(done) == len(outcomes) else Outcome.FAILED,
         models=tuple(outcomes),
-        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models)},
+        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models), **made},
         checks=checks,
     )
     if has_failed(checks):

@@ -17,11 +17,12 @@ from windrow.operations.status import PackageStatus, package_status
 from windrow.state.records import collect_together
 from windrow.tables import Columns
 from windrow.tables.days import DayRange, at_times, on_days
+from windrow.tables.sql import quoted
 
 RUNS = 100
 DAYS = 60
 MOST_COUNTED = 8
-"""Tables whose rows are counted by day: a normalize project may have hundreds."""
+"""Tables of a package whose rows are counted by day: a normalize project may have hundreds."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class PackageOverview:
     days: DayRange | None = None
     """The stretch whose rows were counted; None before the first run."""
     daily: tuple[DailyRows, ...] = ()
+    with_day: int = 0
+    """How many tables have a day; no more than MOST_COUNTED are counted."""
     steady: str | None = None
     """The model whose table has rows on every day, unless events are missing; None: there is
     none."""
@@ -74,12 +77,14 @@ def package_overview(ws: Workspace, now: datetime, *, runs: int, days: int) -> P
     """Look at one package: its status, its ledger, and the last days of its tables."""
     status = package_status(ws, now, last_runs=runs)
     stretch = _last_days(status.positions.values(), days)
-    counted = [] if stretch is None else _counted_models(ws)
+    dated = _dated_models(ws)
+    counted = dated[:MOST_COUNTED]
     return PackageOverview(
         status=status,
         tables=tuple(_facts(ws, member) for member in ws.meant_models),
         days=stretch,
         daily=() if stretch is None else _daily_rows(ws, counted, stretch),
+        with_day=len(dated),
         steady=next((m.name for m in counted if m.name == ws.package.sessions), None),
     )
 
@@ -109,22 +114,22 @@ def _facts(ws: Workspace, member: Model) -> TableFacts:
     return TableFacts(member, found | own, tuple(sorted(ws.tables.partitions(table))))
 
 
-def _counted_models(ws: Workspace) -> list[Model]:
-    """The models whose rows lie on days, the one of sessions first."""
+def _dated_models(ws: Workspace) -> list[Model]:
+    """The models whose stored rows lie on days, the one of sessions first."""
     dated = [
         member
         for member in ws.meant_models
         if member.kind == "incremental" and member.date is not None and not member.is_state
     ]
     dated.sort(key=lambda member: member.name != ws.package.sessions)
-    return [m for m in dated if ws.tables.exists(ws.table(m))][:MOST_COUNTED]
+    return [member for member in dated if ws.tables.exists(ws.table(member))]
 
 
 def _daily_rows(
     ws: Workspace, members: Iterable[Model], stretch: DayRange
 ) -> tuple[DailyRows, ...]:
     """How many rows each table has by day, in one query; literal days keep other files unread."""
-    counts = [_by_day(ws, member, stretch) for member in members]
+    counts = [it for member in members if (it := _by_day(ws, member, stretch)) is not None]
     if not counts:
         return ()
     together = reduce(DataFrame.unionByName, counts)
@@ -134,12 +139,14 @@ def _daily_rows(
     return tuple(DailyRows(model, rows) for model, rows in found.items())
 
 
-def _by_day(ws: Workspace, member: Model, stretch: DayRange) -> DataFrame:
+def _by_day(ws: Workspace, member: Model, stretch: DayRange) -> DataFrame | None:
+    """None for a table that lost its day: the next run says what to do."""
     rows = ws.tables.read(ws.table(member))
     columns = dict(rows.dtypes)
     day = ws.destination(member).day_column(columns)
-    assert day is not None
+    if day is None or day not in columns:
+        return None
     bound = on_days if columns[day] == "date" else at_times
-    within = rows.where(bound(f"`{day}`", [stretch], or_null=False))
+    within = rows.where(bound(quoted(day), [stretch], or_null=False))
     counted = within.groupBy(F.to_date(F.col(day)).alias("day")).agg(F.count("*").alias("rows"))
     return counted.select(F.lit(member.name).alias("model"), "day", "rows")

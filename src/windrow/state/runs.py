@@ -74,8 +74,8 @@ class ModelOutcome:
 
 
 @dataclass(frozen=True)
-class CheckOutcome:
-    """What came of one check of a run."""
+class FailedCheck:
+    """A check of a run that did not pass, and how many rows offend."""
 
     table: str
     check: str
@@ -83,8 +83,8 @@ class CheckOutcome:
     failures: int
 
 
-def _check_outcomes(found: Sequence[Sequence[object]]) -> tuple[CheckOutcome, ...]:
-    return tuple(CheckOutcome(*it) for it in found)  # type: ignore[arg-type]  # a struct
+def _failed_checks(found: Sequence[Sequence[object]]) -> tuple[FailedCheck, ...]:
+    return tuple(FailedCheck(*it) for it in found)  # type: ignore[arg-type]  # a struct
 
 
 def _model_outcomes(found: Sequence[Sequence[object]]) -> tuple[ModelOutcome, ...]:
@@ -222,11 +222,11 @@ class RunRecord:
         default=None,
         read=dict,
     )
-    checks: tuple[CheckOutcome, ...] = stored_as(
+    failed_checks: tuple[FailedCheck, ...] = stored_as(
         "array<struct<table:string,check:string,severity:string,failures:bigint>>",
-        "What came of the checks that were made before the run counted, with `--check`.",
+        "Checks that did not pass, with `--check`, and how many rows offend.",
         default=(),
-        read=_check_outcomes,
+        read=_failed_checks,
     )
 
     def has_succeeded(self, model: str) -> bool:

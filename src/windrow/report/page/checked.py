@@ -1,4 +1,4 @@
-"""The checks of a package: which there are, and what came of them in the runs that made them."""
+"""The checks of a package: how many there are, and what came of them in the runs that made them."""
 
 from __future__ import annotations
 
@@ -7,64 +7,71 @@ from dataclasses import dataclass
 from windrow.operations.overview import PackageOverview
 from windrow.report import words
 from windrow.report.page.health import Grade
-from windrow.state.runs import CheckOutcome, RunRecord
+from windrow.state.runs import FailedCheck, RunRecord
+
+CHECKS = "checks"
+"""The count of a run that made checks."""
 
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One check in the last run that made it."""
+    """A check that did not pass."""
 
     table: str
     check: str
-    severity: str
     outcome: str
     grade: str
     failures: str
 
 
 @dataclass(frozen=True)
+class CheckedRun:
+    """A run that made checks."""
+
+    run_id: str
+    at: str
+    made: str
+    failed: tuple[CheckRow, ...]
+
+
+@dataclass(frozen=True)
 class ChecksView:
-    """What is declared, and what the last run with checks found."""
+    """What is declared, and what runs with checks found, the newest first."""
 
     declared: str
-    run: str
-    """That run, in words; empty: none of the runs shown made checks."""
-    failing: tuple[CheckRow, ...]
-    passed: tuple[CheckRow, ...]
-    history: tuple[tuple[str, str, str], ...]
-    """Other runs with failing checks: when, which run, what failed."""
+    last: CheckedRun | None
+    """None: none of the runs shown made checks."""
+    before: tuple[CheckedRun, ...]
+    """Those before it in which something did not pass."""
 
 
 def checks_view(package: PackageOverview) -> ChecksView:
     """The checks of the models, and of the runs shown."""
     tables = [it for it in package.tables if it.model.all_checks]
     number = sum(len(it.model.all_checks) for it in tables)
-    checked = [run for run in package.status.last_runs if run.checks]
-    last = checked[0] if checked else None
-    rows = [] if last is None else [_row(it) for it in last.checks]
+    checked = [_run(run) for run in package.status.last_runs if CHECKS in run.counts]
     return ChecksView(
         declared=f"{words.count(number, 'check')} on {words.count(len(tables), 'table')}",
-        run="" if last is None else f"{last.run_id}, {words.minute(last.clock or last.started_at)}",
-        failing=tuple(row for row in rows if row.failures != "0"),
-        passed=tuple(row for row in rows if row.failures == "0"),
-        history=tuple(_told(run) for run in checked[1:] if any(it.failures for it in run.checks)),
+        last=checked[0] if checked else None,
+        before=tuple(run for run in checked[1:] if run.failed),
     )
 
 
-def grade_of(check: CheckOutcome) -> Grade:
-    """How bad what came of a check is."""
-    if not check.failures:
-        return Grade.FINE
-    return Grade.BAD if check.severity == "error" else Grade.WARN
+def _run(run: RunRecord) -> CheckedRun:
+    return CheckedRun(
+        run_id=run.run_id,
+        at=words.minute(run.clock or run.started_at),
+        made=words.count(run.counts[CHECKS], "check"),
+        failed=tuple(_row(it) for it in run.failed_checks),
+    )
 
 
-def _row(check: CheckOutcome) -> CheckRow:
-    grade = grade_of(check)
-    outcome = {Grade.FINE: "passed", Grade.WARN: "warned"}.get(grade, "failed")
-    failures = f"{check.failures:,}"
-    return CheckRow(check.table, check.check, check.severity, outcome, grade.word, failures)
-
-
-def _told(run: RunRecord) -> tuple[str, str, str]:
-    failed = [f"{it.table} {it.check}: {it.failures:,}" for it in run.checks if it.failures]
-    return words.minute(run.clock or run.started_at), run.run_id, "; ".join(failed)
+def _row(check: FailedCheck) -> CheckRow:
+    is_error = check.severity == "error"
+    return CheckRow(
+        table=check.table,
+        check=check.check,
+        outcome="failed" if is_error else "warned",
+        grade=(Grade.BAD if is_error else Grade.WARN).word,
+        failures=f"{check.failures:,}",
+    )

@@ -24,13 +24,15 @@ class DataView:
     models: tuple[str, ...]
     missing: tuple[str, ...]
     stretch: str
+    more: str
+    """That some tables are not counted; empty: all are."""
 
 
 def data_view(package: PackageOverview) -> DataView:
     """The rows that were counted."""
     daily, days = package.daily, package.days
     if days is None or not any(it.rows for it in daily):
-        return DataView((), (), (), (), "")
+        return DataView((), (), (), (), "", "")
     first = min(day for it in daily for day in it.rows)
     every = [day for day in days.days() if day >= first]
     return DataView(
@@ -54,6 +56,9 @@ def data_view(package: PackageOverview) -> DataView:
         models=tuple(it.model for it in daily),
         missing=tuple(day.isoformat() for day in missing_days(package)),
         stretch=f"{every[0]} to {every[-1]}",
+        more=""
+        if package.with_day <= len(daily)
+        else f"Counted are {len(daily)} of {package.with_day} tables with a day.",
     )
 
 

@@ -32,7 +32,8 @@ def write_whole(path: Path, text: str) -> Path:
     except OSError as error:
         raise UsageError(f"Cannot write to {place.parent}: {error.strerror}.") from error
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # An error may quote a file's name that is no text.
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         # Temporary files are for their owner alone; this one is to be read as others are.
         os.chmod(name, 0o666 & ~_umask())

@@ -198,10 +198,10 @@ def _of_models(status: PackageStatus) -> Iterator[Finding]:
 def _of_checks(status: PackageStatus) -> Iterator[Finding]:
     """Checks that only warn; those that do more have rejected their run."""
     last = next(iter(runs_of_models(status.last_runs)), None)
-    warned = [] if last is None else [it for it in last.checks if it.failures]
-    if last is not None and last.outcome.is_kept and warned:
-        names = _named([f"{it.table} {it.check}" for it in warned])
-        text = f"{words.count(len(warned), 'check')} of the last run warned: {names}."
+    if last is not None and last.outcome.is_kept and last.failed_checks:
+        names = _named([f"{it.table} {it.check}" for it in last.failed_checks])
+        number = words.count(len(last.failed_checks), "check")
+        text = f"{number} of the last run warned: {names}."
         yield Finding(status.package, Grade.WARN, text, "`windrow test` shows rows that offend.")
 
 

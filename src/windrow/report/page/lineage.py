@@ -13,55 +13,72 @@ from matplotlib.path import Path
 from windrow.models.model import Model
 from windrow.operations.overview import PackageOverview
 from windrow.report import words
+from windrow.report.documents import inputs_of
 from windrow.report.page.drawing import as_svg, colour, drawing, figure
 from windrow.report.page.names import anchor
 
 EVENTS = "events"
 _BOX = (196, 40)
-_STEP = (252, 54)
+_STEP = 252
+"""From the left of a column to the left of the next."""
+_GAP, _BEND = 14, 18
+"""Pixels between two boxes, and for a line that passes between them."""
 _MARGIN = 10
 _LONGEST_NAME = 26
 
+Passing = tuple[str, int]
+"""Lines from a box, where they pass a column on their way to a further one."""
+
 
 @dataclass(frozen=True)
-class Node:
-    """A box: a model or the events, in a column and a row, and whose boxes lie before it."""
+class Arrangement:
+    """Where everything lies: the events and each model in a column, all at their heights."""
 
-    name: str
-    column: int
-    row: float
-    reads: tuple[str, ...]
+    columns: Mapping[str, int]
+    reads: Mapping[str, tuple[str, ...]]
+    middles: Mapping[Passing, float]
+    """The height, in pixels, of a box, or of lines from it, in a column."""
+
+    def way(self, origin: str, end: str) -> list[tuple[int, float]]:
+        """The columns and heights of a line from one box to another."""
+        last = self.columns[end]
+        between = range(self.columns[origin], last)
+        return [
+            *((it, self.middles[origin, it]) for it in between),
+            (last, self.middles[end, last]),
+        ]
 
 
-def read_by(member: Model, known: Sequence[str]) -> tuple[str, ...]:
-    """What a model reads: other models, or the events where it reads none."""
-    parents = tuple(name for name in known if name in member.parents)
-    return parents or (EVENTS,)
-
-
-def arranged(models: Sequence[Model]) -> list[Node]:
+def arranged(models: Sequence[Model]) -> Arrangement:
     """Each model in the column after those it reads, near them; the models come in order."""
     known = [member.name for member in models]
-    column = {EVENTS: 0}
-    reads = {member.name: read_by(member, known) for member in models}
-    for member in models:
-        column[member.name] = 1 + max(column[name] for name in reads[member.name])
-    row = {EVENTS: 0.0}
-    for number in range(1, max(column.values()) + 1):
-        here = [name for name in known if column[name] == number]
-        wanted = {name: sum(row[it] for it in reads[name]) / len(reads[name]) for name in here}
-        here.sort(key=lambda name: wanted[name])
-        row |= {name: float(place) for place, name in enumerate(here)}
-    row[EVENTS] = 0.0
-    return [
-        Node(EVENTS, 0, row[EVENTS], ()),
-        *(Node(name, column[name], row[name], reads[name]) for name in known),
-    ]
-
-
-def how_far(member: Model, positions: Mapping[str, datetime]) -> datetime | None:
-    """Where the model stands; None where the manifest does not say."""
-    return positions.get(member.full_name)
+    reads = {
+        member.name: tuple(name for name in known if name in member.parents) or (EVENTS,)
+        for member in models
+    }
+    columns = {EVENTS: 0}
+    for name in known:
+        columns[name] = 1 + max(columns[it] for it in reads[name])
+    last = {name: columns[name] for name in columns}
+    for name, origins in reads.items():
+        for origin in origins:
+            last[origin] = max(last[origin], columns[name] - 1)
+    middles: dict[Passing, float] = {(EVENTS, 0): _MARGIN + _BOX[1] / 2}
+    for column in range(1, max(columns.values()) + 1):
+        # Where it would like to be: at the height of what leads to it.
+        wanted = {
+            name: sum(middles[it, column - 1] for it in reads[name]) / len(reads[name])
+            if columns[name] == column
+            else middles[name, column - 1]
+            for name in (EVENTS, *known)
+            if columns[name] <= column <= last[name] and not (name == EVENTS and column == 0)
+        }
+        top = float(_MARGIN)
+        for name in sorted(wanted, key=wanted.__getitem__):
+            height = _BOX[1] if columns[name] == column else _BEND - _GAP
+            middles[name, column] = top + height / 2
+            top += height + _GAP
+    return Arrangement(columns, reads, middles)
 
 
 def lineage_picture(package: PackageOverview) -> Markup | None:
@@ -69,27 +86,26 @@ def lineage_picture(package: PackageOverview) -> Markup | None:
     models = {it.model.name: it.model for it in package.tables}
     if not models:
         return None
-    nodes = arranged(list(models.values()))
+    plan = arranged(list(models.values()))
     positions = package.status.positions
     ahead = max(positions.values(), default=None)
-    width = (max(it.column for it in nodes) * _STEP[0]) + _BOX[0] + 2 * _MARGIN
-    height = round(max(it.row for it in nodes) * _STEP[1]) + _BOX[1] + 2 * _MARGIN
+    width = max(plan.columns.values()) * _STEP + _BOX[0] + 2 * _MARGIN
+    height = round(max(plan.middles.values()) + _BOX[1] / 2 + _MARGIN)
     with drawing():
         drawn = figure(width, height)
         axes = drawn.add_axes((0, 0, 1, 1))
         axes.axis("off")
         axes.set_xlim(0, width)
         axes.set_ylim(height, 0)
-        places = {it.name: _corner(it) for it in nodes}
-        for node in nodes:
-            for name in node.reads:
-                axes.add_patch(_edge(places[name], places[node.name]))
+        for name, origins in plan.reads.items():
+            for origin in origins:
+                axes.add_patch(_line(plan.way(origin, name)))
         tips: dict[str, str] = {}
-        for index, node in enumerate(nodes):
-            member = models.get(node.name)
-            at = None if member is None else how_far(member, positions)
+        for index, (name, column) in enumerate(plan.columns.items()):
+            member = models.get(name)
+            at = None if member is None else positions.get(member.full_name)
             grade = _grade(member, at, ahead)
-            x, y = places[node.name]
+            x, y = _left(column), plan.middles[name, column] - _BOX[1] / 2
             box = FancyBboxPatch(
                 (x, y),
                 *_BOX,
@@ -101,10 +117,10 @@ def lineage_picture(package: PackageOverview) -> Markup | None:
             )
             box.set_gid(f"node{index}")
             if member is not None:
-                box.set_url(f"#{anchor('table', package.status.package, node.name)}")
-            tips[f"node{index}"] = _tip(node, member, at)
+                box.set_url(f"#{anchor('table', package.status.package, name)}")
+            tips[f"node{index}"] = _tip(member, at)
             axes.add_patch(box)
-            axes.text(x + 10, y + 17, _cut(node.name), color=colour("ink"), size=12, weight="bold")
+            axes.text(x + 10, y + 17, _cut(name), color=colour("ink"), size=12, weight="bold")
             axes.text(x + 10, y + 32, _under(member, at, ahead), color=colour("soft"), size=11)
         label = (
             f"Lineage of {words.count(len(models), 'model')} of {package.status.package}; the "
@@ -113,18 +129,25 @@ def lineage_picture(package: PackageOverview) -> Markup | None:
         return as_svg(drawn, anchor(package.status.package, "lineage"), label, tips)
 
 
-def _corner(node: Node) -> tuple[float, float]:
-    return _MARGIN + node.column * _STEP[0], _MARGIN + node.row * _STEP[1]
+def _left(column: int) -> float:
+    return _MARGIN + column * _STEP
 
 
-def _edge(origin: tuple[float, float], end: tuple[float, float]) -> PathPatch:
-    """A soft line from the right of one box to the left of another."""
-    start = (origin[0] + _BOX[0], origin[1] + _BOX[1] / 2)
-    stop = (end[0], end[1] + _BOX[1] / 2)
-    bend = max(28.0, (stop[0] - start[0]) / 2)
-    points = [start, (start[0] + bend, start[1]), (stop[0] - bend, stop[1]), stop]
-    path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
-    return PathPatch(path, facecolor="none", edgecolor=colour("soft"), linewidth=1, alpha=0.55)
+def _line(way: Sequence[tuple[int, float]]) -> PathPatch:
+    """A soft line from the right of one box to the left of another, between those on its way."""
+    (column, height), *others = way
+    points = [(_left(column) + _BOX[0], height)]
+    codes = [Path.MOVETO]
+    for column, height in others:
+        start, stop = points[-1], (_left(column), height)
+        middle = (start[0] + stop[0]) / 2
+        points += [(middle, start[1]), (middle, stop[1]), stop]
+        codes += [Path.CURVE4] * 3
+        if (column, height) != way[-1]:
+            points.append((stop[0] + _BOX[0], height))
+            codes.append(Path.LINETO)
+    path = Path(points, codes)
+    return PathPatch(path, facecolor="none", edgecolor=colour("soft"), linewidth=1, alpha=0.6)
 
 
 def _grade(member: Model | None, at: datetime | None, ahead: datetime | None) -> str:
@@ -147,12 +170,15 @@ def _under(member: Model | None, at: datetime | None, ahead: datetime | None) ->
     return words.minute(at)
 
 
-def _tip(node: Node, member: Model | None, at: datetime | None) -> str:
+def _tip(member: Model | None, at: datetime | None) -> str:
     if member is None:
         return "The events table"
     came = f"; came to {words.instant(at)}" if at is not None else ""
-    return f"{member.full_name} reads {', '.join(node.reads)}{came}"
+    reads = dict.fromkeys(name for name, _ in inputs_of(member) if name != member.name)
+    return f"{member.full_name} reads {', '.join(reads)}{came}"
 
 
 def _cut(name: str) -> str:
+    """A name that fits its box; SVG has no words for control characters."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in name)
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -68,7 +68,7 @@ def _overlaps(found: Sequence[Stretch]) -> str:
 
 def _role(run: RunRecord, kept: set[str]) -> str:
     if run.run_id not in kept:
-        return "line"
+        return "note"
     return _ROLES.get(run.state or "", "accent")
 
 
@@ -78,7 +78,7 @@ def _legend(runs: Sequence[RunRecord], kept: set[str]) -> list[tuple[str, str]]:
         "series-4": "first run",
         "series-2": "catching up",
         "series-3": "past window again",
-        "line": "not kept, or taken back",
+        "note": "not kept, or taken back",
     }
     roles = {_role(run, kept) for run in runs}
     shown = [(role, meaning) for role, meaning in meanings.items() if role in roles]
@@ -92,7 +92,7 @@ def _picture(
     height = round(lane * len(runs)) + 64
     with drawing():
         drawn = figure(_WIDTH, height)
-        axes = plain_axes(drawn, left=8, right=12, bottom=26)
+        axes = plain_axes(drawn, left=20, right=20, bottom=26)
         axes.yaxis.grid(False)
         axes.set_yticks([])
         tips: dict[str, str] = {}
