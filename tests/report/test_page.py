@@ -19,10 +19,11 @@ from report.overviews import (
     a_run,
     an_overview,
 )
+from report.values import at
 from windrow.errors import UsageError
 from windrow.operations.overview import Overview
 from windrow.report.page import page_text, write_page
-from windrow.state.runs import Outcome
+from windrow.state.runs import Outcome, RunRecord
 
 _VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -159,3 +160,19 @@ def test_what_draws_is_loaded_only_for_a_page() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "fine\n"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        a_run(1, Outcome.UNDONE, models=(), counts={}, clock=None),
+        a_run(1, lower_limit=at(2), upper_limit=at(2)),
+        a_run(1, lower_limit=at(3), upper_limit=at(2), counts={}),
+        a_run(1, Outcome.MAINTAINED, lower_limit=None, upper_limit=None, models=(), state=None),
+    ],
+    ids=["killed", "of no time", "inverted", "upkeep"],
+)
+def test_a_package_with_one_odd_run_has_a_page(run: RunRecord) -> None:
+    page = Page(page_text(an_overview(run, positions={})))
+    assert (page.unbalanced, page.open) == ([], [])
+    assert run.run_id in page.text

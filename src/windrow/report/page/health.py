@@ -19,6 +19,8 @@ from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
 _RUNS_OF_MODELS = (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED, Outcome.UNDONE)
 _OVERDUE_AFTER = 3
 """So many times the usual time between two runs."""
+_SHORT = timedelta(hours=1)
+"""Nobody is missed for so long: a round that finds nothing new leaves no trace."""
 _ENOUGH_RUNS = 4
 """Fewer runs have no usual time between them."""
 _MOST_NAMED = 5
@@ -224,7 +226,8 @@ def _of_clock(status: PackageStatus, now: datetime) -> Iterator[Finding]:
     apart = [(late - early).total_seconds() for early, late in pairwise(clocks)]
     usual = timedelta(seconds=median(apart))
     since = now - clocks[-1]
-    if since > _OVERDUE_AFTER * usual:
+    longest = timedelta(seconds=max(apart))
+    if since > max(_OVERDUE_AFTER * usual, 1.5 * longest, _SHORT):
         yield Finding(
             status.package,
             Grade.WARN,

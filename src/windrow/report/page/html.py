@@ -17,7 +17,7 @@ from windrow.operations.overview import Overview, PackageOverview
 from windrow.report import words
 from windrow.report.page.checked import ChecksView, checks_view
 from windrow.report.page.data import DataView, data_view
-from windrow.report.page.health import Finding, Grade, findings, has_run, health_of
+from windrow.report.page.health import Grade, findings, has_run, health_of
 from windrow.report.page.left_out import LeftOutView, left_out_view
 from windrow.report.page.lineage import lineage_picture
 from windrow.report.page.names import anchor
@@ -46,7 +46,8 @@ class PackageView:
     anchor: str
     has_run: bool
     grade: str
-    findings: tuple[Finding, ...]
+    word: str
+    """The grade in words."""
     facts: tuple[Fact, ...]
     runs: RunsView
     timeline: TimelineView
@@ -91,7 +92,6 @@ def page(overview: Overview) -> str:
         packages=[_package_view(it, overview) for it in overview.packages],
         anchors={it.status.package: anchor(it.status.package) for it in overview.packages},
         marks=_MARKS,
-        words=_WORDS,
         version=__version__,
     )
 
@@ -107,14 +107,14 @@ def _environment() -> Environment:
 
 
 def _package_view(package: PackageOverview, overview: Overview) -> PackageView:
-    found = tuple(sorted(findings(package, overview.now), key=lambda it: -it.grade))
     status = package.status
+    grade = max((it.grade for it in findings(package, overview.now)), default=Grade.FINE)
     return PackageView(
         name=status.package,
         anchor=anchor(status.package),
         has_run=has_run(status),
-        grade=max((it.grade for it in found), default=Grade.FINE).word,
-        findings=found,
+        grade=grade.word,
+        word=_WORDS[grade.word] if has_run(status) else "has not run yet",
         facts=tuple(_facts(package, overview)),
         runs=runs_view(package),
         timeline=timeline_view(package),
