@@ -505,11 +505,13 @@ class Project:
         now: datetime | None = None,
         runs: int = RUNS,
         days: int = DAYS,
+        with_bytes: bool = False,
     ) -> Overview:
         """All that the report tells, of one package or of all; writes nothing.
 
         `windrow.report.page.write_page` makes a page of it. It looks at the last `runs` of each
-        package and counts the rows of the last `days` of its tables.
+        package and counts the rows of the last `days` of its tables; `with_bytes`, it also looks
+        up in every table's history how much each run wrote.
         """
         clock = clock_of(now)
         return Overview(
@@ -518,7 +520,9 @@ class Project:
             format=self.target.format,
             now=clock,
             packages=tuple(
-                package_overview(self.workspace(name), clock, runs=runs, days=days)
+                package_overview(
+                    self.workspace(name), clock, runs=runs, days=days, with_bytes=with_bytes
+                )
                 for name in self.package_names(package)
             ),
         )

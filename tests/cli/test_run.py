@@ -167,6 +167,19 @@ def test_a_report_tells_of_runs_rows_and_columns(
     assert rule_of(columns["page_views"]["page_view_id"])
     assert "page_date" in columns["daily_pages"]
     assert cost.executions <= 6, "\n".join(cost.what)
+    assert package.written is None
+
+
+def test_a_report_with_bytes_asks_the_tables_what_runs_wrote(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    (package,) = Project.load(shop.folder, spark=spark).report(with_bytes=True).packages
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert package.written is not None
+    written = package.written[run["run_id"]]
+    assert {name for name, size in written.items() if size > 0} == {
+        model["name"] for model in run["models"] if model["rows"]
+    }
 
 
 def test_a_report_is_a_page_in_the_projects_folder(shop: Shop, first_run: Outcome) -> None:

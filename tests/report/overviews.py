@@ -65,6 +65,7 @@ def a_package(**known: object) -> PackageOverview:
         "tables": tuple(_facts(member) for member in MODELS),
         "days": DayRange(first, days[-1]),
         "daily": (DailyRows("page_views", {day: 100 + day.day for day in days}),),
+        "written": {a_run(number).run_id: {PAGE_VIEWS: 10_000} for number in range(5)},
         "steady": "page_views",
     }
     return PackageOverview(**(given | known))  # type: ignore[arg-type]

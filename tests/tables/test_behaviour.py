@@ -236,6 +236,8 @@ def test_history_says_which_run_wrote_how_many_rows(spark: SparkSession, tables:
     assert (appended.run_id, appended.rows_inserted) == ("run-1", 2)
     counts = (merged.rows_inserted, merged.rows_updated, merged.rows_deleted)
     assert (merged.run_id, counts) == ("run-2", (2, 1, 1))
+    assert all(commit.bytes_added for commit in (untagged, merged, appended))
+    assert tables.history(ORDERS, newest=2) == [untagged, merged]
 
 
 def test_run_id_is_put_back_after_the_block(spark: SparkSession, tables: Tables) -> None:

@@ -214,7 +214,7 @@ def demo(
     call.progress(Step("answers", "started", detail="Asking the tables"))
     result = demos.finish(project, deliveries, runs)
     call.progress(Step("report", "started", detail="Writing the report"))
-    write_page(project.report(now=demos.CLOCKS[-1]), folder / REPORT)
+    write_page(project.report(now=demos.CLOCKS[-1], with_bytes=True), folder / REPORT)
     seconds = time.monotonic() - began
     text = demo_text(result, folder, seconds, windrow=called_as(folder))
     call.report(demo_document(result, seconds), text)

@@ -34,6 +34,10 @@ def report(
     days: Annotated[
         int, typer.Option(min=1, max=_MOST_DAYS, help="How many of the last days to count rows of.")
     ] = DAYS,
+    with_bytes: Annotated[
+        bool,
+        typer.Option("--bytes", help="Also tell how much each run wrote: a look at each table."),
+    ] = False,
     now: Now = None,
 ) -> int:
     """Write one HTML page on how the project is: health, runs, windows, lineage, data, tables."""
@@ -45,7 +49,7 @@ def report(
     if packages:
         call.start_spark(project)
     call.progress(Step("report", "started", detail="Reading the ledger and the tables"))
-    overview = project.report(package, now=clock, runs=runs, days=days)
+    overview = project.report(package, now=clock, runs=runs, days=days, with_bytes=with_bytes)
     written = write_page(overview, path)
     health = health_of(overview)
     call.report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import reduce
@@ -21,6 +22,8 @@ from windrow.tables.sql import quoted
 
 RUNS = 100
 DAYS = 60
+_COMMITS_OF_A_RUN = 3
+"""As many as a table has from one run, or a few more."""
 MOST_COUNTED = 8
 """Tables of a package whose rows are counted by day: a normalize project may have hundreds."""
 
@@ -56,6 +59,8 @@ class PackageOverview:
     daily: tuple[DailyRows, ...] = ()
     with_day: int = 0
     """How many tables have a day; no more than MOST_COUNTED are counted."""
+    written: Mapping[str, Mapping[str, int]] | None = None
+    """Run -> table -> bytes that it wrote there; None where nobody asked for it."""
     steady: str | None = None
     """The model whose table has rows on every day, unless events are missing; None: there is
     none."""
@@ -73,8 +78,13 @@ class Overview:
     packages: tuple[PackageOverview, ...]
 
 
-def package_overview(ws: Workspace, now: datetime, *, runs: int, days: int) -> PackageOverview:
-    """Look at one package: its status, its ledger, and the last days of its tables."""
+def package_overview(
+    ws: Workspace, now: datetime, *, runs: int, days: int, with_bytes: bool = False
+) -> PackageOverview:
+    """Look at one package: its status, its ledger, and the last days of its tables.
+
+    With bytes, at the histories of its tables too: a query or two for each.
+    """
     status = package_status(ws, now, last_runs=runs)
     stretch = _last_days(status.positions.values(), days)
     dated = _dated_models(ws)
@@ -85,8 +95,24 @@ def package_overview(ws: Workspace, now: datetime, *, runs: int, days: int) -> P
         days=stretch,
         daily=() if stretch is None else _daily_rows(ws, counted, stretch),
         with_day=len(dated),
+        written=_written_bytes(ws, newest=runs * _COMMITS_OF_A_RUN) if with_bytes else None,
         steady=next((m.name for m in counted if m.name == ws.package.sessions), None),
     )
+
+
+def _written_bytes(ws: Workspace, newest: int) -> dict[str, dict[str, int]]:
+    """How many bytes each run wrote into each table, as the formats' own histories have it."""
+    models = [m for m in ws.meant_models if m.kind != "this_run"]
+    names = [ws.table(m) for m in models if ws.tables.exists(ws.table(m))]
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        histories = pool.map(lambda table: ws.tables.history(table, newest=newest), names)
+    found: dict[str, dict[str, int]] = {}
+    for table, commits in zip(names, histories, strict=True):
+        for commit in commits:
+            if commit.run_id is not None and commit.bytes_added is not None:
+                of_run = found.setdefault(commit.run_id, {})
+                of_run[table.name] = of_run.get(table.name, 0) + commit.bytes_added
+    return found
 
 
 def _last_days(reached: Iterable[datetime], days: int) -> DayRange | None:

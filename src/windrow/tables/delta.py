@@ -144,10 +144,11 @@ class DeltaTables(SqlTables):
     def last_commit(self) -> str | None:
         return self.spark.conf.get(LAST_COMMIT, None)
 
-    def history(self, table: TableName) -> list[Commit]:
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
+        limit = "" if newest is None else f" limit {newest}"
         with refusals(table, "read the history of"):
             rows = (
-                self.spark.sql(f"describe history {self.identifier(table)}")
+                self.spark.sql(f"describe history {self.identifier(table)}{limit}")
                 .select(
                     "version",
                     "operation",
@@ -379,4 +380,5 @@ def _commit(row: Row) -> Commit:
         rows_inserted=count(metrics, "numOutputRows" if is_write else "numTargetRowsInserted"),
         rows_updated=count(metrics, "numTargetRowsUpdated"),
         rows_deleted=count(metrics, "numTargetRowsDeleted", "numDeletedRows"),
+        bytes_added=count(metrics, "numOutputBytes", "numTargetBytesAdded", "numAddedBytes"),
     )

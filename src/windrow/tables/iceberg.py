@@ -79,8 +79,9 @@ class IcebergTables(SqlTables):
         checked = {} if version is None else {"validate-from-snapshot-id": version}
         return {"isolation-level": "serializable", **checked}
 
-    def history(self, table: TableName) -> list[Commit]:
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
         name = self.identifier(table)
+        limit = "" if newest is None else f"order by committed_at desc limit {newest}"
         with refusals(table, "read the history of"):
             snapshots = self.spark.sql(
                 f"""
@@ -89,6 +90,7 @@ class IcebergTables(SqlTables):
                 left join (
                     select snapshot_id, name from {name}.refs where name = 'main'
                 ) as branch using (snapshot_id)
+                {limit}
                 """
             ).collect()
         return [_commit(row) for row in lineage(snapshots)]
@@ -310,4 +312,5 @@ def _commit(row: Row) -> Commit:
         rows_inserted=count(summary, f"{merged}inserted", "added-records"),
         rows_updated=count(summary, f"{merged}updated"),
         rows_deleted=count(summary, f"{merged}deleted", "deleted-records"),
+        bytes_added=count(summary, "added-files-size"),
     )

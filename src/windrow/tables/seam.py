@@ -54,6 +54,8 @@ class Commit:
     rows_inserted: int | None = None
     rows_updated: int | None = None
     rows_deleted: int | None = None
+    bytes_added: int | None = None
+    """The size of the data files that it wrote; None where the format does not tell."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +230,8 @@ class Tables(Protocol):
         """What the table is at now; None when it does not exist or nothing was committed yet."""
         ...
 
-    def history(self, table: TableName) -> list[Commit]:
-        """The commits behind the table's present rows, newest first.
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
+        """The commits behind the table's present rows, newest first; of the `newest` so many.
 
         What `restore` took back is left out, on both formats: a run whose id is here has written
         rows that count. It reaches back to the commit that last emptied the table, or to the

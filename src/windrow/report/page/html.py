@@ -20,6 +20,7 @@ from windrow.report.page.data import DataView, data_view
 from windrow.report.page.health import Grade, findings, has_run, health_of
 from windrow.report.page.left_out import LeftOutView, left_out_view
 from windrow.report.page.lineage import lineage_picture
+from windrow.report.page.model_trends import ModelRow, model_rows
 from windrow.report.page.names import anchor
 from windrow.report.page.reference import TableView, reference_view
 from windrow.report.page.runs import RunsView, run_row, runs_view
@@ -50,6 +51,7 @@ class PackageView:
     """The grade in words."""
     facts: tuple[Fact, ...]
     runs: RunsView
+    models: tuple[ModelRow, ...]
     timeline: TimelineView
     lineage: Markup | None
     left_out: LeftOutView
@@ -117,6 +119,7 @@ def _package_view(package: PackageOverview, overview: Overview) -> PackageView:
         word=_WORDS[grade.word] if has_run(status) else "has not run yet",
         facts=tuple(_facts(package, overview)),
         runs=runs_view(package),
+        models=model_rows(package),
         timeline=timeline_view(package),
         lineage=lineage_picture(package),
         left_out=left_out_view(package),

@@ -1,4 +1,4 @@
-"""How the runs went: events and seconds of each, rows and seconds of each model."""
+"""How the runs went: events, rows, bytes and seconds of each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from windrow.operations.overview import PackageOverview
 from windrow.report import words
-from windrow.report.page.charts import Bar, bar_chart, compact, spark_line
-from windrow.report.page.health import Grade, last_outcomes, runs_of_models
-from windrow.report.page.names import anchor, short_names
+from windrow.report.page.charts import Bar, bar_chart, compact
+from windrow.report.page.health import Grade, runs_of_models
+from windrow.report.page.names import anchor
 from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
 
 GRADES = {
@@ -20,7 +20,6 @@ GRADES = {
     Outcome.UNDONE: Grade.WARN,
     Outcome.STOPPED: Grade.WARN,
 }
-_FATES = {ModelFate.FAILED: Grade.BAD, ModelFate.SKIPPED: Grade.WARN}
 
 
 @dataclass(frozen=True)
@@ -40,28 +39,12 @@ class RunRow:
 
 
 @dataclass(frozen=True)
-class ModelRow:
-    """A line of the table of models: its last run, and those before as small lines."""
-
-    name: str
-    anchor: str
-    outcome: str
-    grade: str
-    reached: str
-    rows: str
-    rows_before: Markup
-    seconds: str
-    seconds_before: Markup
-
-
-@dataclass(frozen=True)
 class RunsView:
     """The part of the page about runs."""
 
     charts: tuple[tuple[str, Markup], ...]
     """Title and picture."""
     runs: tuple[RunRow, ...]
-    models: tuple[ModelRow, ...]
 
 
 def runs_view(package: PackageOverview) -> RunsView:
@@ -69,15 +52,14 @@ def runs_view(package: PackageOverview) -> RunsView:
     status = package.status
     in_time = runs_of_models(status.last_runs)[::-1]
     return RunsView(
-        charts=_charts(status.package, in_time) if in_time else (),
+        charts=_charts(package, in_time) if in_time else (),
         runs=tuple(run_row(run) for run in status.last_runs),
-        models=tuple(_model_rows(package, in_time)),
     )
 
 
-def _charts(package: str, runs: Sequence[RunRecord]) -> tuple[tuple[str, Markup], ...]:
-    name = anchor(package)
-    what = f"of {words.count(len(runs), 'run')} of {package}, oldest first"
+def _charts(package: PackageOverview, runs: Sequence[RunRecord]) -> tuple[tuple[str, Markup], ...]:
+    name = anchor(package.status.package)
+    what = f"of {words.count(len(runs), 'run')} of {package.status.package}, oldest first"
     events = [
         _bar(run, run.counts["events"], words.count(run.counts["events"], "event"))
         for run in runs
@@ -85,9 +67,17 @@ def _charts(package: str, runs: Sequence[RunRecord]) -> tuple[tuple[str, Markup]
     ]
     seconds = [_bar(run, run.seconds, words.duration(run.seconds)) for run in runs]
     rows = [_bar(run, _rows(run), words.count(_rows(run), "row")) for run in runs]
+    written = package.written or {}
+    sizes = [
+        _bar(run, size, words.size(size))
+        for run in runs
+        if package.written is not None
+        for size in [sum(written.get(run.run_id, {}).values())]
+    ]
     drawn = {
         "Events taken in by each run": ("events", events, compact),
         "Rows written by each run": ("rows", rows, compact),
+        "Bytes written by each run": ("bytes", sizes, compact),
         "Seconds that each run took": ("seconds", seconds, compact),
     }
     return tuple(
@@ -135,41 +125,3 @@ def run_row(run: RunRecord) -> RunRow:
 
 def _has_failed(outcome: ModelOutcome) -> bool:
     return outcome.outcome is ModelFate.FAILED
-
-
-def _model_rows(package: PackageOverview, runs: Sequence[RunRecord]) -> list[ModelRow]:
-    short, positions = short_names(package), package.status.positions
-    found = []
-    for name, (_, last) in last_outcomes(package.status).items():
-        took_part = [it for run in runs for it in run.models if it.name == name]
-        key = anchor(package.status.package, name)
-        called = short.get(name, name)
-        found.append(
-            ModelRow(
-                name=called,
-                anchor=anchor("table", package.status.package, called) if name in short else "",
-                outcome=last.outcome.value,
-                grade=_FATES.get(last.outcome, Grade.FINE).word,
-                reached="" if name not in positions else words.minute(positions[name]),
-                rows="" if last.rows is None else f"{last.rows:,}",
-                rows_before=spark_line(
-                    f"{key}-rows",
-                    f"Rows of {called}: {_few([it.rows or 0 for it in took_part])}",
-                    [it.rows for it in took_part],
-                    "accent",
-                ),
-                seconds=words.duration(last.seconds),
-                seconds_before=spark_line(
-                    f"{key}-seconds",
-                    f"Seconds of {called}: {_few([round(it.seconds, 1) for it in took_part])}",
-                    [it.seconds for it in took_part],
-                    "series-2",
-                ),
-            )
-        )
-    return found
-
-
-def _few(values: Sequence[float]) -> str:
-    """The last values in words, for those who do not see the line."""
-    return ", ".join(f"{value:,}" for value in values[-5:])
