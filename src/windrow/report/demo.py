@@ -75,10 +75,10 @@ def demo_text(
         Text(),
         Text(f"All of this took {words.duration(seconds)}.", "bold"),
         Text(),
-        Text("The runs, the data and every column on one page, for your browser", "bold"),
-        Text(f"  {folder / REPORT}"),
-        Text(),
         *_next_steps(result, folder, windrow),
+        Text(),
+        Text("All of it on one page, for your browser", "bold"),
+        Text(f"  {folder / REPORT}"),
     )
 
 

@@ -12,9 +12,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from windrow.report.page.drawing import as_svg, colour, drawing, figure, plain_axes
 
-WIDTH, HEIGHT = 420, 170
+WIDTH, HEIGHT = 280, 140
 _SPARK = (120, 22)
-_LABEL = 64
+_LABEL = 54
 """Pixels that a label below a bar takes."""
 _FEW_BARS = 12
 """Fewer bars than this stand as if there were so many, so that one is not a wall."""
@@ -36,7 +36,7 @@ def bar_chart(
     """Bars side by side, some of them with their label below."""
     with drawing():
         drawn = figure(WIDTH, HEIGHT)
-        axes = plain_axes(drawn, left=52, right=14)
+        axes = plain_axes(drawn, left=40, right=14)
         drawn_bars = axes.bar(
             range(len(bars)),
             [bar.value for bar in bars],
@@ -51,7 +51,7 @@ def bar_chart(
         axes.set_ylim(0, max((bar.value for bar in bars), default=0) * 1.08 or 1)
         axes.yaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
-        places = _spread(len(bars), (WIDTH - 60) / (len(bars) + missing))
+        places = _spread(len(bars), (WIDTH - 54) / (len(bars) + missing))
         axes.set_xticks(places, [bars[place].label for place in places])
         return as_svg(drawn, name, label, tips)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -134,7 +135,9 @@ def _facts(package: PackageOverview, overview: Overview) -> Iterator[Fact]:
     reached = max(status.positions.values(), default=None)
     if reached is not None:
         behind = overview.now - reached
-        note = f"{words.span(behind)} behind the clock" if behind else "up to the clock"
+        note = (
+            f"{words.span(behind)} behind the clock" if behind > timedelta() else "up to the clock"
+        )
         yield Fact("Came to", words.minute(reached), note)
     if status.last_runs:
         last = run_row(status.last_runs[0])
@@ -142,4 +145,6 @@ def _facts(package: PackageOverview, overview: Overview) -> Iterator[Fact]:
     if status.plan is not None:
         state, window = status.plan.limits.sentences
         yield Fact("Next run", state, status.plan.nothing_because or window)
-    yield Fact("In quarantine", words.count(status.quarantined, "session"), "no more is taken in")
+    yield Fact(
+        "In quarantine", words.count(status.quarantined, "session"), "later events are left out"
+    )

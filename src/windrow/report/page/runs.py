@@ -67,12 +67,11 @@ def _charts(package: PackageOverview, runs: Sequence[RunRecord]) -> tuple[tuple[
     ]
     seconds = [_bar(run, run.seconds, words.duration(run.seconds)) for run in runs]
     rows = [_bar(run, _rows(run), words.count(_rows(run), "row")) for run in runs]
-    written = package.written or {}
+    # Histories may not reach as far back as the ledger.
     sizes = [
-        _bar(run, size, words.size(size))
+        _bar(run, sum(of_run.values()), words.size(sum(of_run.values())))
         for run in runs
-        if package.written is not None
-        for size in [sum(written.get(run.run_id, {}).values())]
+        if (of_run := (package.written or {}).get(run.run_id)) is not None
     ]
     drawn = {
         "Events taken in by each run": ("events", events, compact),
