@@ -25,9 +25,11 @@ _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
-ROLES = ("ink", "soft", "line", "paper", "accent", "fine", "note", "warn", "bad")
-SERIES = tuple(f"series-{number}" for number in range(1, 9))
-_CODES = {role: f"#0101{number:02x}" for number, role in enumerate((*ROLES, *SERIES), start=1)}
+ROLES = (
+    *("ink", "soft", "line", "paper", "accent", "fine", "note", "warn", "bad"),
+    *("series-1", "series-2", "series-3"),
+)
+_CODES = {role: f"#0101{number:02x}" for number, role in enumerate(ROLES, start=1)}
 _ROLES_BY_CODE = {code: role for role, code in _CODES.items()}
 
 _SETTINGS = {

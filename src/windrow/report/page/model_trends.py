@@ -81,9 +81,9 @@ def _measures(
     return (
         measure("rows", lambda _, it: it.rows, lambda rows: f"{rows:,.0f}", "accent"),
         *(
-            [measure("bytes", size, lambda number: words.size(round(number)), "series-4")]
+            [measure("bytes", size, lambda number: words.size(round(number)), "series-3")]
             if package.written is not None
             else []
         ),
-        measure("seconds", lambda _, it: it.seconds, words.duration, "series-2"),
+        measure("seconds", lambda _, it: it.seconds, words.duration, "series-1"),
     )

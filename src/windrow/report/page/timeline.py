@@ -19,10 +19,10 @@ from windrow.state.runs import RunRecord
 _WIDTH = 720
 _MOST_TOLD = 10
 _ROLES = {
-    State.FIRST_RUN.value: "series-4",
-    State.NEW_MODEL.value: "series-2",
-    State.OUT_OF_SYNC.value: "series-2",
-    State.RERUN.value: "series-3",
+    State.FIRST_RUN.value: "series-3",
+    State.NEW_MODEL.value: "series-1",
+    State.OUT_OF_SYNC.value: "series-1",
+    State.RERUN.value: "series-2",
 }
 
 
@@ -75,9 +75,9 @@ def _role(run: RunRecord, kept: set[str]) -> str:
 def _legend(runs: Sequence[RunRecord], kept: set[str]) -> list[tuple[str, str]]:
     meanings = {
         "accent": "standard run",
-        "series-4": "first run",
-        "series-2": "catching up",
-        "series-3": "past window again",
+        "series-3": "first run",
+        "series-1": "catching up",
+        "series-2": "past window again",
         "note": "not kept, or taken back",
     }
     roles = {_role(run, kept) for run in runs}
