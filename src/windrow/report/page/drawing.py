@@ -72,6 +72,7 @@ def plain_axes(drawn: Figure, *, left: int, right: int = 8, top: int = 8, bottom
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(colour("line"))
     axes.tick_params(length=0, colors=colour("soft"), labelsize=11, pad=4)
+    axes.tick_params(axis="x", pad=6)
     axes.yaxis.grid(True, color=colour("line"), linewidth=0.6)
     axes.set_axisbelow(True)
     return axes
