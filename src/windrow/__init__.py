@@ -30,6 +30,7 @@ from windrow.models.checks import (
 from windrow.models.model import Model, model, stored
 from windrow.operations.adoption import Adoption
 from windrow.operations.diff import Diff
+from windrow.operations.explain import Explanation
 from windrow.operations.overview import Overview
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
@@ -52,6 +53,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Diff",
+    "Explanation",
     "Expression",
     "Limits",
     "LockedError",

@@ -174,7 +174,7 @@ def release(
         raise RefusedError(
             f"Nothing was changed: {_named(stuck)} would be quarantined again by the next run, as "
             f"max_session_days is {days} or the hook quarantine_sessions says so. Raise "
-            "max_session_days first, if the session's later events are to be taken in."
+            "max_session_days in windrow.yml first, if later events are to be taken in."
         )
     plans = {it: _plan_alone(ws, it, lives[it].start, now) for it in asked if it in lives}
     runs = {

@@ -156,10 +156,12 @@ def _life(ws: Workspace, lives: DataFrame, kind: Kind, now: datetime) -> Stretch
     """From the day before a session began to where it can go on at the most."""
     if kind is not Kind.SESSION:
         return None
-    start = from_micros(lives.agg(micros(F.min("start_tstamp"))).collect()[0][0])
-    if start is None:
+    measures = (micros(F.min("start_tstamp")), micros(F.max("end_tstamp")))
+    start, known_end = map(from_micros, lives.agg(*measures).collect()[0])
+    if start is None or known_end is None:
         return None
-    end = start + timedelta(days=ws.settings.max_session_days) + _DAY
+    # It may have been longer under other options.
+    end = max(known_end, start + timedelta(days=ws.settings.max_session_days)) + _DAY
     return Stretch(start - _DAY, min(end, max(now, start)), "the session's life")
 
 
