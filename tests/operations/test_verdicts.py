@@ -100,6 +100,14 @@ SESSION = Kind.SESSION
             "Session x is left out by web: it is quarantined, and takes in no more events.",
         ),
         (
+            replace(
+                told(last_collected=at("2024-01-10 11:00"), is_quarantined=True),
+                tables=(TableRows("derived.sessions", "domain_sessionid", "s", 1),),
+            ),
+            Fate.LEFT_OUT,
+            "Event x is left out by web: its session is quarantined, and takes in no more events.",
+        ),
+        (
             told(**UNKNOWN, last_collected=at("2023-12-31 10:00")),
             Fate.LEFT_OUT,
             "Event x is left out by web: collected 2023-12-31 10:00:00, before start_date, "

@@ -66,9 +66,14 @@ def _is_stored(told: Explanation) -> bool:
     is_own = any(it.rows for it in told.tables if it.value == told.id)
     if is_own or told.kind is not Kind.EVENT:
         return is_own
-    if _missed(told) or not any(it.taken for it in told.sessions):
+    if _missed(told) or not any(it.taken and not _is_past_end(it) for it in told.sessions):
         return False
     return any(it.rows for it in told.tables)
+
+
+def _is_past_end(it: SessionFacts) -> bool:
+    """Whether events came after their session had been quarantined."""
+    return bool(it.is_quarantined and it.end and it.last_collected and it.last_collected > it.end)
 
 
 # --- in the tables ---------------------------------------------------------------------------
