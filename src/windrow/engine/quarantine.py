@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.engine.workspace import Workspace
-from windrow.tables import Columns
+from windrow.tables import DELETED, Columns
+from windrow.tables.frames import frame_of
 
 
 class Reason(StrEnum):
@@ -58,9 +59,14 @@ def note_sessions(
 
 
 def take_out(ws: Workspace, sessions: Sequence[str]) -> None:
-    """Take sessions out of the quarantine, and forget why they were there."""
+    """Take sessions out of the quarantine, and forget why they were there.
+
+    By a merge: a table that was overwritten with no rows has no history before that, and could not
+    be rolled back.
+    """
     places = {ws.quarantine: ws.foundation.recorded_session, ws.quarantine_notes: "session_id"}
     for table, session in places.items():
         if ws.tables.exists(table):
-            rows = ws.tables.read(table)
-            ws.tables.overwrite(table, rows.where(~F.col(session).isin(*sessions)))
+            columns = {session: "string", DELETED: "boolean"}
+            gone = frame_of(ws.spark, [[it, True] for it in sessions], columns)
+            ws.tables.merge(table, gone, key=(session,), insert=False)

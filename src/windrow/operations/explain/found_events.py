@@ -78,7 +78,7 @@ def _find(
     events = are_meant(scanned.withColumns(foundation.adds()))
     reasons = {**foundation.left_out(settings), **_beyond_the_filter(ws)}
     has_session = F.col(foundation.session) if foundation.has_sessions else F.lit(None)
-    begins_row = ws.package.begins_row
+    begins_row = None if owner is None else ws.package.begins_row
     judged = events.select(
         "event_id",
         "etl_tstamp",
