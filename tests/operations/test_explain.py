@@ -15,9 +15,13 @@ import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from normalized import Normalized, entry
+from phone_app import App, app_event
 from random_runs import days_become_old
+from shop import Shop
 from website import Event, Site, at, event, event_frame
 from windrow.cli import main
+from windrow.errors import UsageError
 from windrow.operations.explain import Explanation, Fate
 
 LAST_DAY = date(2024, 1, 28)
@@ -208,3 +212,28 @@ def test_a_project_without_a_run_says_so(spark: SparkSession, tmp_path: Path) ->
     assert told.verdict.sentence == (
         "No run of web has happened yet: `windrow run` makes the tables."
     )
+
+
+def left_out_in(site: Site, kind: str, id: str) -> list[tuple[str | None, dict[str, int]]]:
+    """Asked before any run, of days that are given: events are judged all the same."""
+    (told,) = site.project().explain(kind, id, first=at("2024-01-01 00:00"), now=at("2024-01-02"))
+    assert told.verdict.fate is Fate.NO_RUN
+    return [(it.session, dict(it.left_out)) for it in told.sessions]
+
+
+def test_every_package_judges_by_its_own_rules(spark: SparkSession, tmp_path: Path) -> None:
+    app = App(spark, tmp_path / "app", format="delta")
+    app.arrive(app_event("a", "s", "2024-01-01 10:00", screen="v", platform="tv"))
+    assert left_out_in(app, "page-view", "v") == [("s", {"other_platform": 1})]
+
+    shop = Shop(spark, tmp_path / "shop", format="delta")
+    shop.arrive(event("b", "s", "2024-01-01 10:00", page="v"))
+    assert left_out_in(shop, "session", "s") == [("s", {"not_kept": 1})]
+
+    pages = entry("page_view", event_columns=["page_url"], table_name="pages", version="1")
+    normalized = Normalized(spark, tmp_path / "events", format="delta", events=[pages])
+    normalized.arrive(event("c", None, "2024-01-01 10:00", delay=timedelta(days=9)))
+    assert left_out_in(normalized, "event", "c") == [(None, {"too_late": 1})]
+    with pytest.raises(UsageError, match="Package 'normalize' has no sessions"):
+        normalized.project().explain("session", "s", package="normalize")
+    assert normalized.project().explain("session", "s") == []
