@@ -30,7 +30,7 @@ _PAST_CAP = "past_cap"
 
 @dataclass(frozen=True)
 class Found:
-    """Events with an id, and the lives of their sessions."""
+    """Events with an id, judged."""
 
     events: DataFrame
     """Session, time, what each reason says of an event, and whether it can begin a row."""
@@ -77,13 +77,13 @@ def _find(
     scanned = session_events.scan(source, foundation, where.first, where.last, wanted)
     events = are_meant(scanned.withColumns(foundation.adds()))
     reasons = {**foundation.left_out(settings), **_beyond_the_filter(ws)}
-    has_session = F.col(foundation.session) if foundation.has_sessions else F.lit(None)
+    session = F.col(foundation.session) if foundation.has_sessions else F.lit(None)
     begins_row = None if owner is None else ws.package.begins_row
     judged = events.select(
         "event_id",
         "etl_tstamp",
         settings.session_timestamp,
-        has_session.cast("string").alias(foundation.session),
+        session.cast("string").alias(foundation.session),
         F.to_date("derived_tstamp" if foundation.has_sessions else "collector_tstamp").alias("day"),
         (F.col(_LOADED) if _LOADED in wanted else F.lit(None).cast("timestamp")).alias("loaded"),
         (F.lit(True) if begins_row is None else begins_row()).alias("begins_row"),
