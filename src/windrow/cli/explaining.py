@@ -27,7 +27,9 @@ def explain(
         str | None,
         typer.Option("--from", help="Look at events collected since then; else, where it lies."),
     ] = None,
-    last: Annotated[str | None, typer.Option("--to", help="And until then.")] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", help="And until then; a day counts whole.")
+    ] = None,
     now: Now = None,
 ) -> int:
     """Say where a session, event, user or page view is, and why it is not in the tables."""

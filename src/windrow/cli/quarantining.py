@@ -38,7 +38,7 @@ def quarantine(
     action: Annotated[Action, typer.Argument(help="List, put in, or take out.")],
     sessions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Sessions to put in or to take out."),
+        typer.Argument(metavar="ID", help="Sessions to put in or to take out."),
     ] = None,
     package: Package = None,
     limit: Annotated[int, typer.Option(min=1, help="Most sessions that `ls` lists.")] = 100,
