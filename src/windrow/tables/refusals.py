@@ -42,6 +42,9 @@ MISSING = {
     "SCHEMA_NOT_FOUND",
 }
 
+NO_NAMESPACE = "NoSuchNamespaceException"
+"""What Iceberg raises, as it is, where Spark would say that there is no such schema."""
+
 _UNREADABLE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.+?)\.\s"
 )
@@ -101,7 +104,9 @@ def unreadable_file(error: Exception) -> str | None:
 
 def is_missing(error: Exception) -> bool:
     """Whether Spark says that there is no such table or schema."""
-    return isinstance(error, PySparkException) and error.getCondition() in MISSING
+    if isinstance(error, PySparkException) and error.getCondition() in MISSING:
+        return True
+    return NO_NAMESPACE in str(error)
 
 
 def reason_of(error: Exception) -> str:
