@@ -24,8 +24,8 @@ from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError
 from windrow.project import Project
 from windrow.report import words
-from windrow.report.demo import REPORT, demo_document, demo_text
-from windrow.report.page import write_page
+from windrow.report.demo import demo_document, demo_text
+from windrow.report.page import FILE_NAME, write_page
 from windrow.spark import session as sessions
 from windrow.templates import project_files, write_files
 
@@ -214,7 +214,7 @@ def demo(
     call.progress(Step("answers", "started", detail="Asking the tables"))
     result = demos.finish(project, deliveries, runs)
     call.progress(Step("report", "started", detail="Writing the report"))
-    write_page(project.report(now=demos.CLOCKS[-1], with_bytes=True), folder / REPORT)
+    write_page(project.report(now=demos.CLOCKS[-1], with_bytes=True), folder / FILE_NAME)
     seconds = time.monotonic() - began
     text = demo_text(result, folder, seconds, windrow=called_as(folder))
     call.report(demo_document(result, seconds), text)

@@ -13,11 +13,10 @@ from windrow.cli.options import Now, Package
 from windrow.cli.values import parse_now
 from windrow.engine.steps import Step
 from windrow.operations.overview import DAYS, RUNS
-from windrow.report.page import write_page
+from windrow.report.page import FILE_NAME, write_page
 from windrow.report.page.files import refuse_unwritable
 from windrow.report.page.health import Health, health_document, health_of
 
-REPORT = "report.html"
 _MOST_RUNS = 1_000
 _MOST_DAYS = 3_660
 
@@ -44,7 +43,7 @@ def report(
     clock = parse_now(now)
     project = call.project()
     packages = project.package_names(package)
-    path = output or project.config.project_dir / REPORT
+    path = output or project.config.project_dir / FILE_NAME
     refuse_unwritable(path)
     if packages:
         call.start_spark(project)

@@ -15,10 +15,8 @@ from windrow.demo.app_answers import AppAnswers
 from windrow.demo.project import Answers, Channel, DemoResult
 from windrow.report import words
 from windrow.report.documents import Document, moment, run_document
+from windrow.report.page import FILE_NAME
 from windrow.report.text import plain_table
-
-REPORT = "report.html"
-"""The page about the demo's runs, in its folder."""
 
 
 def demo_document(result: DemoResult, seconds: float) -> Document:
@@ -42,7 +40,7 @@ def demo_document(result: DemoResult, seconds: float) -> Document:
             "table_rows": dict(result.table_rows),
         },
         "outstanding": result.outstanding,
-        "report": str(result.folder / REPORT),
+        "report": str(result.folder / FILE_NAME),
         "seconds": round(seconds, 3),
     }
 
@@ -78,7 +76,7 @@ def demo_text(
         *_next_steps(result, folder, windrow),
         Text(),
         Text("All of it on one page, for your browser", "bold"),
-        Text(f"  {folder / REPORT}"),
+        Text(f"  {folder / FILE_NAME}"),
     )
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from windrow.operations.overview import Overview
 
+FILE_NAME = "report.html"
+"""What the page is called in the project's folder, unless one says otherwise."""
+
 
 def page_text(overview: Overview) -> str:
     """The page."""
