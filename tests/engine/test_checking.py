@@ -17,6 +17,8 @@ from windrow.engine.holding import look
 from windrow.state.records import columns_of
 from windrow.state.runs import RunRecord
 
+pytestmark = pytest.mark.ci
+
 CHECKED_MODEL = """
 from windrow import AcceptedValues, Relationship, model
 

@@ -20,6 +20,8 @@ from website import Site, at, event
 from windrow import Adoption, Project, RefusedError, State, TableError, UsageError
 from windrow.cli import main
 
+pytestmark = pytest.mark.ci
+
 PAGE_VIEWS = "derived/snowplow_web_page_views"
 MANIFEST = "manifest/snowplow_web_incremental_manifest"
 MAPPING = "derived/snowplow_web_user_mapping"

@@ -17,6 +17,8 @@ from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import ConfigError, Project
 from windrow.cli import main
 
+pytestmark = pytest.mark.ci
+
 PAGE = Path(__file__).parents[2] / "docs" / "comparing.md"
 NOW = "2024-03-07 00:00"
 

@@ -24,6 +24,8 @@ from windrow.cli import main
 from windrow.errors import UsageError
 from windrow.operations.explain import Explanation, Fate
 
+pytestmark = pytest.mark.ci
+
 LAST_DAY = date(2024, 1, 28)
 QUOTED = 'it\'s "x" `y` [z]'
 GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"

@@ -17,6 +17,8 @@ from windrow.engine.refresh import fresh_start
 from windrow.errors import RefusedError, UsageError
 from windrow.operations import rerun
 
+pytestmark = pytest.mark.ci
+
 LONGER = {"web": {"max_session_days": 10}}
 
 
