@@ -1,0 +1,158 @@
+"""Build the documentation site: `make docs`.
+
+What mkdocs.yml cannot say is done to a copy of the pages, in build/docs: links out of docs/, patterns
+in nav, addresses of headings, pictures that take the page's colours. Then zensical builds it,
+and a link that leads nowhere is an error. Nothing is fetched, by the build or by its pages.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import yaml
+from built_links import problems
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+BESIDE_DOCS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""File of the repository -> the page that it is on the site."""
+
+Nav = list[Any]
+
+CODE_BLOCK = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.DOTALL | re.MULTILINE)
+HEADING = re.compile(r"^(#+ )(.*)$", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
+PICTURE = re.compile(r"^!\[[^\]]*\]\((?P<path>[^)\s]+\.svg)\)$", re.MULTILINE)
+
+
+def main() -> int:
+    """Lay the pages out and build the site from them."""
+    pages = lay_out(BUILD / "docs")
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    config |= {"docs_dir": "docs", "site_dir": "site", "nav": expanded(config["nav"], pages)}
+    (BUILD / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    shutil.rmtree(BUILD / "site", ignore_errors=True)
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    done = subprocess.run(
+        [*command, "--config-file", "mkdocs.yml"],
+        cwd=BUILD,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        # The traceback under the findings says no more than they do.
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr)
+        sys.stderr.write(shown.partition("Traceback")[0] or shown)
+        return 1
+    # What it does not look at: nav, pictures, what a page fetches.
+    others = problems(BUILD / "site")
+    sys.stderr.writelines(f"{line}\n" for line in others)
+    sys.stdout.write("" if others else "build/site/index.html\n")
+    return 1 if others else 0
+
+
+def lay_out(folder: Path) -> list[str]:
+    """Copy docs/ and the pages beside it into the folder, made fit for the site; their names."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder)
+    for name, page in BESIDE_DOCS.items():
+        shutil.copy(ROOT / name, folder / page)
+    pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
+    for page in pages:
+        path = folder / page
+        text = outside_code(path.read_text(), lambda part: with_addresses(on_site(part, page)))
+        path.write_text(with_pictures(text, path.parent))
+    return pages
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text, changed in what is not a block of code."""
+    blocks = [match[0] for match in CODE_BLOCK.finditer(text)]
+    changed = change(CODE_BLOCK.sub("\x00", text))
+    return re.sub("\x00", lambda _: blocks.pop(0), changed)
+
+
+def on_site(text: str, page: str) -> str:
+    """Links as the site has them: a file that is no page of it becomes its name."""
+    in_repository = {site: name for name, site in BESIDE_DOCS.items()}
+    folder = posixpath.dirname(in_repository.get(page, f"docs/{page}"))
+
+    def mended(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, link["path"]))
+        if target.startswith("docs/") and not (ROOT / target).is_dir():
+            address = target.removeprefix("docs/")
+        elif target in BESIDE_DOCS:
+            address = BESIDE_DOCS[target]
+        elif (ROOT / target).exists():
+            return f"`{target}`" if target in link["text"] else f"{link['text']} (`{target}`)"
+        else:
+            return link[0]
+        address = posixpath.relpath(address, posixpath.dirname(page) or ".")
+        return f"[{link['text']}]({address}{link['anchor'] or ''})"
+
+    return LINK.sub(mended, text)
+
+
+def with_addresses(text: str) -> str:
+    """Headings with the addresses that GitHub gives them, so that a link holds in both places."""
+    seen: Counter[str] = Counter()
+
+    def addressed(heading: re.Match[str]) -> str:
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[2])
+        address = re.sub(r"[^\w\- ]", "", plain.lower()).strip().replace(" ", "-")
+        number = seen[address]
+        seen[address] += 1
+        return f"{heading[0]} {{ #{address}{f'-{number}' if number else ''} }}"
+
+    return HEADING.sub(addressed, text)
+
+
+def with_pictures(text: str, folder: Path) -> str:
+    """Pictures drawn in the page itself, so that they take its colours."""
+
+    def drawn(image: re.Match[str]) -> str:
+        return f'<figure class="picture">\n{(folder / image["path"]).read_text()}</figure>'
+
+    return PICTURE.sub(drawn, text)
+
+
+def expanded(nav: Nav, pages: Sequence[str]) -> Nav:
+    """The nav with pages in the place of patterns: those that fit and are named nowhere."""
+    named = set(pages_in(nav))
+    others = [page for page in pages if page not in named]
+
+    def within(entries: Nav) -> Nav:
+        result: Nav = []
+        for entry in entries:
+            if isinstance(entry, dict):
+                ((title, value),) = entry.items()
+                result.append({title: within(value) if isinstance(value, list) else value})
+            elif "*" in entry:
+                # A pattern looks into its own folder only.
+                depth = entry.count("/")
+                result += [it for it in others if fnmatch(it, entry) and it.count("/") == depth]
+            else:
+                result.append(entry)
+        return result
+
+    return within(nav)
+
+
+def pages_in(nav: Nav) -> list[str]:
+    """What a nav names, at any depth."""
+    values = [next(iter(it.values())) if isinstance(it, dict) else it for it in nav]
+    return [page for it in values for page in (pages_in(it) if isinstance(it, list) else [it])]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
