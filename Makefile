@@ -57,7 +57,7 @@ lint: setup ## Check style, types and layers
 	$(BIN)/lint-imports --no-logo
 
 docs: setup ## Build the documentation into build/site; a link that leads nowhere is an error
-	$(BIN)/python tools/docs/site.py
+	$(BIN)/python tools/docs/build_site.py
 
 format: setup ## Put the code in shape
 	$(BIN)/ruff check --fix

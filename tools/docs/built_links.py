@@ -32,7 +32,7 @@ class _Pointers(HTMLParser):
 
 
 def problems(site: Path) -> list[str]:
-    """A line for every address of the site's pages that leads nowhere or is fetched from elsewhere."""
+    """A line for every address that leads nowhere, or is fetched from elsewhere."""
     pages = {path: _Pointers(path.read_text()) for path in sorted(site.rglob("*.html"))}
     lines = []
     for path, page in pages.items():

@@ -1,8 +1,7 @@
-"""Build the documentation site: `make docs`.
+"""The pages of docs/ and beside it, as the site has them.
 
-What mkdocs.yml cannot say is done to a copy of the pages, in build/docs: links out of docs/, patterns
-in nav, addresses of headings, pictures that take the page's colours. Then zensical builds it,
-and a link that leads nowhere is an error. Nothing is fetched, by the build or by its pages.
+What mkdocs.yml cannot say: links out of docs/, patterns in nav, the addresses of headings, pictures
+that take the page's colours.
 """
 
 from __future__ import annotations
@@ -10,19 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import yaml
-from built_links import problems
-
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
 BESIDE_DOCS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """File of the repository -> the page that it is on the site."""
 
@@ -34,33 +27,6 @@ LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s:]+)(?P<anchor>#[
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?P<path>[^)\s]+\.svg)\)$", re.MULTILINE)
 
 
-def main() -> int:
-    """Lay the pages out and build the site from them."""
-    pages = lay_out(BUILD / "docs")
-    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
-    config |= {"docs_dir": "docs", "site_dir": "site", "nav": expanded(config["nav"], pages)}
-    (BUILD / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
-    shutil.rmtree(BUILD / "site", ignore_errors=True)
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    done = subprocess.run(
-        [*command, "--config-file", "mkdocs.yml"],
-        cwd=BUILD,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        # The traceback under the findings says no more than they do.
-        shown = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr)
-        sys.stderr.write(shown.partition("Traceback")[0] or shown)
-        return 1
-    # What it does not look at: nav, pictures, what a page fetches.
-    others = problems(BUILD / "site")
-    sys.stderr.writelines(f"{line}\n" for line in others)
-    sys.stdout.write("" if others else "build/site/index.html\n")
-    return 1 if others else 0
-
-
 def lay_out(folder: Path) -> list[str]:
     """Copy docs/ and the pages beside it into the folder, made fit for the site; their names."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -70,9 +36,14 @@ def lay_out(folder: Path) -> list[str]:
     pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
     for page in pages:
         path = folder / page
-        text = outside_code(path.read_text(), lambda part: with_addresses(on_site(part, page)))
-        path.write_text(with_pictures(text, path.parent))
+        path.write_text(made_fit(path.read_text(), page, path.parent))
     return pages
+
+
+def made_fit(text: str, page: str, folder: Path) -> str:
+    """A page's text as the site has it."""
+    text = outside_code(text, lambda part: with_addresses(on_site(part, page)))
+    return with_pictures(text, folder)
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -127,9 +98,14 @@ def with_pictures(text: str, folder: Path) -> str:
 
 
 def expanded(nav: Nav, pages: Sequence[str]) -> Nav:
-    """The nav with pages in the place of patterns: those that fit and are named nowhere."""
-    named = set(pages_in(nav))
-    others = [page for page in pages if page not in named]
+    """The nav with pages in the place of patterns: those that are named nowhere else."""
+    named = pages_in(nav)
+    found: dict[str, list[str]] = {}
+    for page in pages:
+        # A pattern looks into its own folder only; the longest that fits has the page.
+        fits = [it for it in named if fnmatch(page, it) and page.count("/") == it.count("/")]
+        if page not in named and fits:
+            found.setdefault(max(fits, key=len), []).append(page)
 
     def within(entries: Nav) -> Nav:
         result: Nav = []
@@ -137,12 +113,8 @@ def expanded(nav: Nav, pages: Sequence[str]) -> Nav:
             if isinstance(entry, dict):
                 ((title, value),) = entry.items()
                 result.append({title: within(value) if isinstance(value, list) else value})
-            elif "*" in entry:
-                # A pattern looks into its own folder only.
-                depth = entry.count("/")
-                result += [it for it in others if fnmatch(it, entry) and it.count("/") == depth]
             else:
-                result.append(entry)
+                result += found.get(entry, []) if "*" in entry else [entry]
         return result
 
     return within(nav)
@@ -152,7 +124,3 @@ def pages_in(nav: Nav) -> list[str]:
     """What a nav names, at any depth."""
     values = [next(iter(it.values())) if isinstance(it, dict) else it for it in nav]
     return [page for it in values for page in (pages_in(it) if isinstance(it, list) else [it])]
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
