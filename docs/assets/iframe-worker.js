@@ -1,4 +1,5 @@
 // Browsers start no worker for a page from the disk. There, search runs in a hidden frame instead.
+// As with a worker, messages are copies, and come when whoever sent them is done.
 if (location.protocol === "file:") {
   window.Worker = class {
     constructor(url) {
@@ -13,11 +14,12 @@ if (location.protocol === "file:") {
     begin(url) {
       const inside = this.frame.contentWindow
       const script = inside.document.createElement("script")
-      inside.postMessage = data => this.onmessage?.({ data })
+      const later = (data, take) => setTimeout(take, 0, { data: structuredClone(data) })
+      inside.postMessage = data => later(data, message => this.onmessage?.(message))
       script.src = url
       script.onerror = event => this.onerror?.(event)
       script.onload = () => {
-        this.postMessage = data => inside.onmessage({ data })
+        this.postMessage = data => later(data, message => inside.onmessage?.(message))
         this.waiting.forEach(data => this.postMessage(data))
       }
       inside.document.body.append(script)
