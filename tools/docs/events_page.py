@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,11 @@ from windrow.columns.rules import rule_of
 from windrow.models.foundation import Foundation
 from windrow.models.package import Package
 from windrow.packages import PACKAGES, SETTINGS
+
+VENDOR = re.compile(
+    "^(contexts|unstruct_event)_(com_snowplowanalytics(_snowplow)?|com_iab_snowplow|nl_basjes"
+    "|com_youtube|org_whatwg)_"
+)
 
 INTRO = """# The events table
 
@@ -81,7 +87,7 @@ def events_page(settings_of: Mapping[str, Any]) -> str:
         for name, package in PACKAGES.items()
     )
     entities = "\n".join(
-        f"| [`{entity.name}`](#{entity.name}) | {_askers(entity.name, reads)} |"
+        f"| [`{entity.name}`](#{_short(entity.name)}) | {_askers(entity.name, reads)} |"
         for entity in ENTITY_COLUMNS
     )
     fields = "\n".join(_fields(entity.name, entity.fields) for entity in ENTITY_COLUMNS)
@@ -130,7 +136,12 @@ def _readers(name: str, reads: Mapping[str, Mapping[str, str]]) -> list[str]:
 def _fields(name: str, fields: Mapping[str, str]) -> str:
     rows = [f"| `{field}` | `{kind}` | {rule_of(kind)} |" for field, kind in fields.items()]
     head = ["| field | type | what it is |", "|---|---|---|"]
-    return "\n".join([f"### `{name}`", "", *head, *rows, ""])
+    return "\n".join([f"### {_short(name)}", "", f"`{name}`", "", *head, *rows, ""])
+
+
+def _short(name: str) -> str:
+    """An entity's name without its vendor: full names are alike where they begin."""
+    return VENDOR.sub("", name).removesuffix("_1")
 
 
 def _code(names: Sequence[str]) -> str:
