@@ -35,6 +35,15 @@ def test_headings_have_the_addresses_that_github_gives_them():
     )
 
 
+def test_what_belongs_to_an_entry_of_a_list_stays_in_it():
+    from site_pages import with_wide_lists
+
+    text = "1. One:\n\n   ```sh\n   ls\n   ```\n\n   more\n2. Two\n\n```yaml\n- a\n  b\n```\n"
+    assert with_wide_lists(text) == (
+        "1. One:\n\n    ```sh\n    ls\n    ```\n\n    more\n2. Two\n\n```yaml\n- a\n  b\n```\n"
+    )
+
+
 def test_a_page_that_nav_does_not_name_goes_to_the_pattern_that_fits_best():
     from site_pages import expanded
 

@@ -22,6 +22,7 @@ BESIDE_DOCS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.
 Nav = list[Any]
 
 CODE_BLOCK = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.DOTALL | re.MULTILINE)
+LIST_ENTRY = re.compile(r"(?:-|\d+\.) +(?=\S)")
 HEADING = re.compile(r"^(#+ )(.*)$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?P<path>[^)\s]+\.svg)\)$", re.MULTILINE)
@@ -43,7 +44,7 @@ def lay_out(folder: Path) -> list[str]:
 def made_fit(text: str, page: str, folder: Path) -> str:
     """A page's text as the site has it."""
     text = outside_code(text, lambda part: with_addresses(on_site(part, page)))
-    return with_pictures(text, folder)
+    return with_pictures(with_wide_lists(text), folder)
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -86,6 +87,21 @@ def with_addresses(text: str) -> str:
         return f"{heading[0]} {{ #{address}{f'-{number}' if number else ''} }}"
 
     return HEADING.sub(addressed, text)
+
+
+def with_wide_lists(text: str) -> str:
+    """What belongs to an entry of a list by four blanks, as Python's Markdown has it."""
+    lines, width, in_code = [], 0, False
+    for line in text.splitlines():
+        in_code ^= line.startswith("```")
+        entry = None if in_code else LIST_ENTRY.match(line)
+        if entry:
+            width = len(entry[0])
+        elif line and not line.startswith(" "):
+            width = 0
+        belongs = 0 < width < 4 and not entry and line.startswith(" " * width)
+        lines.append(" " * (4 - width) + line if belongs else line)
+    return "\n".join([*lines, ""])
 
 
 def with_pictures(text: str, folder: Path) -> str:
