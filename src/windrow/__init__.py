@@ -28,10 +28,15 @@ from windrow.models.checks import (
     Unique,
 )
 from windrow.models.model import Model, model, stored
+from windrow.operations.adoption import Adoption
+from windrow.operations.diff import Diff
+from windrow.operations.explain import Explanation
+from windrow.operations.overview import Overview
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.project import Choice, Project
 from windrow.state.limits import Limits, State
+from windrow.tables.comparison import Comparison, compare
 
 __version__ = "0.1.0"
 
@@ -41,16 +46,21 @@ _logging.getLogger("windrow").addHandler(_logging.NullHandler())
 
 __all__ = [
     "AcceptedValues",
+    "Adoption",
     "CheckReport",
     "CheckResult",
     "Choice",
+    "Comparison",
     "ConfigError",
+    "Diff",
+    "Explanation",
     "Expression",
     "Limits",
     "LockedError",
     "Model",
     "NotNull",
     "OneValuePer",
+    "Overview",
     "PackageRuns",
     "PackageStatus",
     "Plan",
@@ -68,6 +78,7 @@ __all__ = [
     "UsageError",
     "WindrowError",
     "column",
+    "compare",
     "model",
     "stored",
 ]

@@ -32,10 +32,23 @@ from windrow.models.model import Model
 from windrow.models.own_models import with_kept_rows
 from windrow.models.selection import select as selected
 from windrow.models.selection import within
+from windrow.operations.adoption import Adoption, adopt, plan_adoption
+from windrow.operations.diff import Diff, Wanted, diff, keys_of
+from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
+from windrow.operations.overview import DAYS, RUNS, Overview, package_overview
+from windrow.operations.quarantine import (
+    Added,
+    Quarantine,
+    Released,
+    add_to_quarantine,
+    quarantined,
+    release,
+)
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
 from windrow.operations.rollback import Rollback, plan_rollback, roll_back
 from windrow.operations.several_packages import Chosen, PackageRuns, run_packages
+from windrow.operations.sides import side_of
 from windrow.operations.status import PackageStatus, package_status
 from windrow.operations.unlock import unlock
 from windrow.packages import HOOKS, PACKAGES, SETTINGS
@@ -214,6 +227,12 @@ class Project:
         ws.check_layout_names()
         return ws
 
+    def _workspace_of_base(self, package: str) -> Workspace:
+        """The workspace of all packages on one's base: they have one quarantine."""
+        (meant,) = self.package_names(package)
+        foundation = PACKAGES[meant.split("+")[0]].foundation_name
+        return self.workspace("+".join(self._standing_on(foundation)))
+
     def plan(
         self, package: str, *, now: datetime | None = None, **options: Unpack[RunKeywords]
     ) -> Plan:
@@ -390,6 +409,120 @@ class Project:
         rows = source.raw if since is None else source.rows_since(clock_of(since))
         return suggest(rows)
 
+    def explain(
+        self,
+        kind: Kind | str,
+        id: str,
+        *,
+        package: str | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        now: datetime | None = None,
+    ) -> list[Explanation]:
+        """Where a session, event, user or page view is, and why it is not in the tables.
+
+        Of every package that has such ids, or of one. Events are looked at where the id is known to
+        lie, or between `first` and `last`. Writes nothing.
+        """
+        asked = Kind(kind)
+        workspaces = [self.workspace(name) for name in self.package_names(package)]
+        meant = [ws for ws in workspaces if package is not None or can_explain(ws, asked)]
+        return [
+            explain(
+                ws,
+                asked,
+                id,
+                now=clock_of(now),
+                first=None if first is None else clock_of(first),
+                last=None if last is None else clock_of(last),
+            )
+            for ws in meant
+        ]
+
+    def quarantined(self, package: str, *, limit: int = 100) -> Quarantine:
+        """Who is in a package's quarantine, since when and why; writes nothing."""
+        return quarantined(self._workspace_of_base(package), limit=limit)
+
+    def add_to_quarantine(
+        self, package: str, sessions: Sequence[str], *, now: datetime | None = None
+    ) -> Added:
+        """Put sessions into quarantine: runs do not carry them on. Their rows stay."""
+        ws = self._workspace_of_base(package)
+        return add_to_quarantine(ws, sessions, now=clock_of(now))
+
+    def release_from_quarantine(
+        self,
+        package: str,
+        sessions: Sequence[str],
+        *,
+        now: datetime | None = None,
+        listener: Listener = say_nothing,
+    ) -> Released:
+        """Take sessions out of quarantine, and process each of them again, whole."""
+        ws = self._workspace_of_base(package)
+        return release(ws, sessions, now=clock_of(now), listener=listener)
+
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""
         return package_status(self.workspace(package), clock_of(now))
+
+    def plan_adoption(self, package: str, *, now: datetime | None = None) -> Adoption:
+        """What taking over tables of the SQL package would mean; writes nothing."""
+        return plan_adoption(self.workspace(package), now=clock_of(now))
+
+    def adopt(
+        self, package: str, *, now: datetime | None = None, listener: Listener = say_nothing
+    ) -> Adoption:
+        """Take over tables and manifests of the SQL package, so that the next run goes on."""
+        return adopt(self.workspace(package), now=clock_of(now), listener=listener)
+
+    def diff(
+        self,
+        a: str,
+        b: str,
+        *,
+        key: Sequence[str] = (),
+        where: str | None = None,
+        ignore: Sequence[str] = (),
+        tolerance: float = 0.0,
+        examples: int = 3,
+    ) -> Diff:
+        """Compare two tables, `schema.table`, or all tables of two schemas, by key; writes nothing.
+
+        `target:schema.table` is one of another target of the project.
+        """
+        wanted = Wanted(tuple(key), where, tuple(ignore), tolerance, examples)
+        keys: dict[str, tuple[str, ...]] = {}
+        for package in self.package_names():
+            keys |= keys_of(self.workspace(package))
+        left, right = (side_of(self.spark, self.config, text) for text in (a, b))
+        return diff(left, right, wanted, keys)
+
+    def report(
+        self,
+        package: str | None = None,
+        *,
+        now: datetime | None = None,
+        runs: int = RUNS,
+        days: int = DAYS,
+        with_bytes: bool = False,
+    ) -> Overview:
+        """All that the report tells, of one package or of all; writes nothing.
+
+        `windrow.report.page.write_page` makes a page of it. It looks at the last `runs` of each
+        package and counts the rows of the last `days` of its tables; `with_bytes`, it also looks
+        up in every table's history how much each run wrote.
+        """
+        clock = clock_of(now)
+        return Overview(
+            project=self.config.name,
+            target=self.target.name,
+            format=self.target.format,
+            now=clock,
+            packages=tuple(
+                package_overview(
+                    self.workspace(name), clock, runs=runs, days=days, with_bytes=with_bytes
+                )
+                for name in self.package_names(package)
+            ),
+        )

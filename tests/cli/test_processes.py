@@ -29,6 +29,9 @@ def test_the_demo_works_and_so_does_everything_it_says_to_try(tmp_path: Path, fo
     for heading in ("Where visitors came from", "The tables", "Try next"):
         assert heading in demo.stdout
 
+    assert demo.stdout.rstrip().endswith("windrow-demo/report.html")
+    assert "All is well" in (tmp_path / "windrow-demo" / "report.html").read_text()
+
     _, _, next_steps = demo.stdout.partition("Try next\n")
     pasted = [line for line in next_steps.splitlines() if line.startswith("    ")]
     assert len(pasted) > 3

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from costs import counted
 from windrow import Project
 from windrow.columns.rules import rule_of
 from windrow.models.foundation import Foundation
@@ -91,6 +93,22 @@ def test_limits_of_a_package_that_is_not_there_are_those_of_no_model(shop: Shop)
     assert "`windrow plan` tells" in outcome.err
 
 
+def test_a_report_before_the_first_run_says_that_there_was_none(shop: Shop, tmp_path: Path) -> None:
+    before = sorted(shop.folder.rglob("*"))
+    place = tmp_path / "report.html"
+    outcome = shop("report", "--output", str(place))
+    assert (outcome.exit_code, outcome.err) == (0, "")
+    assert "Nothing has run yet." in outcome.out
+    assert "This package has not run yet" in place.read_text()
+    assert sorted(shop.folder.rglob("*")) == before
+
+
+def test_a_report_goes_into_a_folder_that_is_there(shop: Shop) -> None:
+    outcome = shop("report", "--output", str(shop.folder / "none" / "report.html"))
+    assert outcome.exit_code == 2
+    assert "There is no folder" in outcome.err
+
+
 def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcome) -> None:
     assert first_run.exit_code == 0
     (run,) = first_run.document["packages"][0]["runs"]
@@ -124,6 +142,54 @@ def test_a_status_knows_the_run_that_was(shop: Shop, first_run: Outcome) -> None
     assert [record["run_id"] for record in status["last_runs"]] == [run["run_id"]]
     assert set(status["manifest"].values()) == {run["reached"]}
     assert status["state"] == "standard"
+
+
+def test_a_report_tells_of_runs_rows_and_columns(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    project = Project.load(shop.folder, spark=spark)
+    with counted(spark) as cost:
+        overview = project.report(now=datetime(2024, 1, 3, tzinfo=UTC))
+    (package,) = overview.packages
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert [it.run_id for it in package.status.last_runs] == [run["run_id"]]
+
+    made = {model["name"]: model["rows"] for model in run["models"]}
+    counted_rows = {it.model: sum(it.rows.values()) for it in package.daily}
+    assert counted_rows["sessions"] == made["snowplow_web_sessions"]
+    assert counted_rows["page_views"] == made["snowplow_web_page_views"]
+    assert {day.isoformat() for it in package.daily for day in it.rows} == {
+        "2024-01-01",
+        "2024-01-02",
+    }
+    # The columns of the project's own model too, which only its table tells.
+    columns = {it.model.name: it.columns for it in package.tables}
+    assert rule_of(columns["page_views"]["page_view_id"])
+    assert "page_date" in columns["daily_pages"]
+    assert cost.executions <= 6, "\n".join(cost.what)
+    assert package.written is None
+
+
+def test_a_report_with_bytes_asks_the_tables_what_runs_wrote(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    (package,) = Project.load(shop.folder, spark=spark).report(with_bytes=True).packages
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert package.written is not None
+    written = package.written[run["run_id"]]
+    assert {name for name, size in written.items() if size > 0} == {
+        model["name"] for model in run["models"] if model["rows"]
+    }
+
+
+def test_a_report_is_a_page_in_the_projects_folder(shop: Shop, first_run: Outcome) -> None:
+    outcome = shop("report", "--now", "2024-01-03", "--json")
+    place = shop.folder / "report.html"
+    document = outcome.document
+    assert (document["path"], document["health"]) == (str(place), "fine")
+    assert document["bytes"] == place.stat().st_size
+    assert "daily_pages" in place.read_text()
+    place.unlink()
 
 
 def test_a_test_passes_on_the_rows_of_the_run_that_was(shop: Shop, first_run: Outcome) -> None:

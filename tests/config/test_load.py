@@ -202,7 +202,7 @@ def test_wrong_value_in_the_file_is_named(
         (
             "name: x\ntargets: {dev: {warehouse: w, name: y}}",
             "targets.dev.name",
-            " Known here: catalog, format, spark, warehouse.",
+            " Known here: catalog, format, schemas, spark, warehouse.",
         ),
     ],
 )

@@ -17,6 +17,8 @@ from windrow.engine.holding import look
 from windrow.state.records import columns_of
 from windrow.state.runs import RunRecord
 
+pytestmark = pytest.mark.ci
+
 CHECKED_MODEL = """
 from windrow import AcceptedValues, Relationship, model
 
@@ -86,8 +88,15 @@ def test_a_run_that_fails_a_check_leaves_everything_as_it_was(
     assert everything(site) == before
 
     ws = site.workspace
-    (newest, _) = ws.runs.last("web", 2)
+    (newest, oldest) = ws.runs.last("web", 2)
     assert newest.outcome == "rejected"
+    assert [(it.check, it.failures) for it in oldest.failed_checks] == [
+        ("accepted_values(app_id)", 1)
+    ]
+    assert oldest.counts["checks"] == len(first.checks)
+    assert ("accepted_values(page_urlpath)", "error") in {
+        (it.check, it.severity) for it in newest.failed_checks
+    }
     assert newest.error == "Checks failed: pages accepted_values(page_urlpath)"
     assert look(ws).unfinished is None
     # What was rejected is no longer there to be tested.

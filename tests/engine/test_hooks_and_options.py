@@ -86,6 +86,7 @@ def test_hooks_quarantine_sessions_and_hold_models_back(hooked: Site):
     assert "snowplow_web_users" not in moved
 
 
+@pytest.mark.ci
 def test_options_say_whose_a_session_is_and_when_it_was(spark: SparkSession, tmp_path: Path):
     site = Site(
         spark,

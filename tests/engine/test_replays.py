@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from website import Site, event
 from windrow import State
+
+pytestmark = pytest.mark.ci
 
 REMOVED = ["snowplow_web_page_views", "snowplow_web_no_such_model"]
 

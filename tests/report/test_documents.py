@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from report.values import (
     MODELS,
+    a_diff,
     a_failed_result,
     a_lease,
     a_plan,
@@ -16,6 +17,7 @@ from report.values import (
     a_result,
     a_rollback,
     a_status,
+    an_adoption,
     an_upkeep,
     at,
     ran,
@@ -25,7 +27,9 @@ from windrow.engine.checking import CheckReport
 from windrow.engine.plan import ReadEstimate
 from windrow.engine.steps import Step
 from windrow.operations.doctor import Check
+from windrow.report.adoptions import adoptions_document
 from windrow.report.checks import reports_document
+from windrow.report.differences import diff_document
 from windrow.report.documents import (
     checks_document,
     error_document,
@@ -230,6 +234,40 @@ def test_an_upkeep_document_has_exactly_its_documented_keys() -> None:
         "problem": None,
     }
     assert (skipped["new_layout"], skipped["files_after"], skipped["expired"]) == (None, None, None)
+
+
+def test_an_adoption_document_has_exactly_its_documented_keys() -> None:
+    (package,) = adoptions_document([an_adoption()])["packages"]
+    assert package.keys() == {
+        *("package", "target", "run_id", "is_done_before", "problems", "manifest"),
+        *("switched_off", "forgotten", "tables", "next_run"),
+    }
+    users, missing = package["tables"]
+    assert users.keys() == missing.keys()
+    assert users.keys() == {
+        *("table", "model", "is_there", "rows", "key", "duplicate_keys", "layout", "adds"),
+        *("unknown", "types", "is_noted", "problem"),
+    }
+    assert users["types"] == [
+        {"column": "sessions", "stored": "int", "wanted": "bigint", "misfits": 0, "is_safe": True}
+    ]
+    assert package["next_run"]["state"] == "standard"
+
+
+def test_a_diff_document_has_exactly_its_documented_keys() -> None:
+    document = diff_document(a_diff())
+    assert document.keys() == {"a", "b", "where", "is_equal", "only_a", "only_b", "tables"}
+    compared, skipped = document["tables"]
+    assert compared.keys() == skipped.keys() == {"a", "b", "is_equal", "problem", "comparison"}
+    assert (skipped["comparison"], skipped["problem"]) == (None, "The key is not known.")
+    assert compared["comparison"].keys() == {
+        *("key", "rows_a", "rows_b", "keys_in_both", "keys_only_a", "keys_only_b"),
+        *("duplicate_keys_a", "duplicate_keys_b", "null_keys_a", "null_keys_b", "compared"),
+        *("differing", "columns_only_a", "columns_only_b", "other_types", "ignored"),
+    }
+    assert compared["comparison"]["differing"] == [
+        {"column": "app_id", "rows": 2, "examples": [{"key": ["s1", None], "a": "x", "b": None}]}
+    ]
 
 
 def test_an_error_document_names_type_message_and_exit_code() -> None:

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 
 from report.values import (
     MODELS,
+    a_diff,
     a_failed_result,
     a_lease,
     a_plan,
@@ -18,6 +19,7 @@ from report.values import (
     a_result,
     a_rollback,
     a_status,
+    an_adoption,
     an_upkeep,
     at,
     ran,
@@ -28,7 +30,9 @@ from windrow.engine.plan import ReadEstimate
 from windrow.operations.doctor import Check
 from windrow.operations.edited_positions import EditedPosition
 from windrow.report import words
+from windrow.report.adoptions import adoptions_text
 from windrow.report.checks import reports_text
+from windrow.report.differences import diff_text
 from windrow.report.operations import (
     rerun_text,
     reruns_text,
@@ -299,6 +303,54 @@ def test_a_catch_up_is_told_below_its_run() -> None:
     assert "  Beside that, for models that lag behind:" in shown(plans_text([plan]))
     status = shown(statuses_text([replace(a_status(), plan=plan)]))
     assert "  Beside it: Standard incremental run" in status
+
+
+def test_an_adoption_tells_what_it_finds_and_what_it_would_do() -> None:
+    lines = shown(adoptions_text([an_adoption()], is_asked=False))
+    assert [*lines[:9], lines[-1]] == [
+        "web on prod",
+        "  The manifest has 2 rows, from 2024-03-05 00:00:00 to 2024-03-06 00:00:00.",
+        "  derived.snowplow_web_users: 1,200 rows, partitioned by start_tstamp_date.",
+        "    Would add the column screen.",
+        "    Would change sessions from int to bigint.",
+        "    Keeps the column note, null in new rows.",
+        "    Has 2 keys more than once.",
+        "  derived.new: not there, runs make it.",
+        "  Switched off here, and left as they are: snowplow_web_vitals.",
+        "  Nothing was changed yet: stop what writes these tables, then add --apply.",
+    ]
+    done = shown(adoptions_text([replace(an_adoption(), run_id="adopt-1")], is_asked=True))
+    assert "    Added the column screen." in done
+    assert "    Changed sessions from int to bigint." in done
+    assert done[-1] == "  Taken over (adopt-1). `windrow run` goes on from here."
+
+
+def test_an_adoption_that_is_refused_says_why() -> None:
+    refused = replace(an_adoption(), plan=None, problems=("x is a view.",))
+    assert shown(adoptions_text([refused], is_asked=True))[-3:] == [
+        "  This cannot be taken over as it is:",
+        "    x is a view.",
+        "  Nothing was changed.",
+    ]
+
+
+def test_a_diff_tells_table_by_table_what_differs() -> None:
+    assert shown(diff_text(a_diff())) == [
+        "derived.sessions and shadow.sessions",
+        "  4 rows in A, 3 in B; 2 keys in both (domain_sessionid, part).",
+        "  1 key only in A, such as s0, 1.",
+        "  1 key more than once in B, such as s2, 1; their values were not compared.",
+        "  The key, or a part of it, is null in 1 row of A and 0 of B.",
+        "  Only A has the column note.",
+        "  views is int in A and bigint in B, compared as bigint.",
+        "  Ignored: model_tstamp.",
+        "  app_id differs in 2 rows.",
+        "      s1, null: x in A, null in B",
+        "derived.other and shadow.other",
+        "  Not compared: The key is not known.",
+        "Only in shadow, not in derived: new.",
+        "2 of 2 tables differ.",
+    ]
 
 
 def test_numbers_are_written_for_people() -> None:

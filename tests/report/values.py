@@ -11,6 +11,9 @@ from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, model, stored
+from windrow.operations.adoption import Adoption
+from windrow.operations.diff import Diff, TableDiff
+from windrow.operations.inherited import Inherited, TypeChange
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.rerun import RerunPlan
 from windrow.operations.rollback import Rollback, TableRollback
@@ -21,6 +24,7 @@ from windrow.state.leases import Intent, Lease
 from windrow.state.limits import Limits, State
 from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
 from windrow.tables import Compaction, Expiry, Layout, TableName
+from windrow.tables.comparison import Comparison, Example, Found, OtherType
 
 
 @model(key="page_view_id", date="start_tstamp")
@@ -211,3 +215,64 @@ def an_upkeep() -> Upkeep:
 def ran(*results: RunResult) -> dict[str, PackageRuns]:
     """What a command did that ran web."""
     return {"web": PackageRuns(list(results))}
+
+
+def an_adoption() -> Adoption:
+    """Tables that were looked at: one to change, one that is not there."""
+    return Adoption(
+        package="web",
+        target="prod",
+        tables=(
+            Inherited(
+                TableName("derived", "snowplow_web_users"),
+                "snowplow_web_users",
+                ("domain_userid",),
+                rows=1200,
+                duplicates=2,
+                layout=Layout(("start_tstamp_date",)),
+                adds={"screen": "string"},
+                unknown=("note",),
+                changes=(TypeChange("sessions", "int", "bigint", 0),),
+            ),
+            Inherited(TableName("derived", "new"), "new", ("id",), is_there=False),
+        ),
+        positions={"snowplow_web_users": at(5), "snowplow_web_page_views": at(6)},
+        switched_off=("snowplow_web_vitals",),
+        plan=a_plan(),
+    )
+
+
+def a_diff() -> Diff:
+    """Two tables of two schemas, of which one could not be compared."""
+    compared = Comparison(
+        key=("domain_sessionid", "part"),
+        rows_a=4,
+        rows_b=3,
+        keys_in_both=2,
+        only_a=Found(1, (Example(("s0", "1")),)),
+        only_b=Found(),
+        duplicates_a=Found(),
+        duplicates_b=Found(1, (Example(("s2", "1")),)),
+        null_keys_a=1,
+        null_keys_b=0,
+        compared=("app_id", "views"),
+        differing={"app_id": Found(2, (Example(("s1", None), "x", None),))},
+        columns_only_a=("note",),
+        columns_only_b=(),
+        other_types=(OtherType("views", "int", "bigint", "bigint"),),
+        ignored=("model_tstamp",),
+    )
+
+    def named(table: str) -> tuple[TableName, TableName]:
+        return TableName("derived", table), TableName("shadow", table)
+
+    return Diff(
+        a="derived",
+        b="shadow",
+        where=None,
+        tables=(
+            TableDiff(*named("sessions"), compared),
+            TableDiff(*named("other"), None, "The key is not known."),
+        ),
+        only_b=("new",),
+    )

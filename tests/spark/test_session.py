@@ -24,6 +24,8 @@ from windrow.spark.settings import session_conf
 
 from .target import Settings
 
+pytestmark = pytest.mark.ci
+
 
 def test_session_handed_in_is_put_in_utc(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")

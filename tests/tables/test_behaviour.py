@@ -48,6 +48,11 @@ def test_create_makes_an_empty_table_with_columns_and_comments(
     assert comments(spark, tables) == {"note": "it's a \\ 'note'"}
 
 
+def test_a_schema_tells_its_tables(filled: Tables) -> None:
+    assert filled.names("derived") == ["orders"]
+    assert filled.names("nowhere") == []
+
+
 def test_a_table_knows_its_key(tables: Tables) -> None:
     # Spark hides what it takes for an address or a secret.
     tables.create(ORDERS, {"page_url": "string", "token": "string"}, key=["page_url"])
@@ -231,6 +236,8 @@ def test_history_says_which_run_wrote_how_many_rows(spark: SparkSession, tables:
     assert (appended.run_id, appended.rows_inserted) == ("run-1", 2)
     counts = (merged.rows_inserted, merged.rows_updated, merged.rows_deleted)
     assert (merged.run_id, counts) == ("run-2", (2, 1, 1))
+    assert all(commit.bytes_added for commit in (untagged, merged, appended))
+    assert tables.history(ORDERS, newest=2) == [untagged, merged]
 
 
 def test_run_id_is_put_back_after_the_block(spark: SparkSession, tables: Tables) -> None:

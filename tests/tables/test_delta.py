@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from tables.rows import ORDERS
+from tables.rows import COLUMNS, ORDERS, orders, stored
+from windrow.columns.rules import column
 from windrow.tables import DeltaTables, Layout, TableName, delta_log
 from windrow.tables.delta import indexed_columns, lineage
 
@@ -39,6 +40,21 @@ def test_delta_takes_the_statistics_columns(spark: SparkSession, tmp_path: Path)
     assert detail is not None
     indexed = detail["properties"]["delta.dataSkippingStatsColumns"]
     assert indexed == "`start_tstamp`,`page_view_id`"
+
+
+def test_columns_are_recast_with_their_rows(spark: SparkSession, tmp_path: Path) -> None:
+    tables = DeltaTables(spark, warehouse=str(tmp_path))
+    columns = {**COLUMNS, "amount": column("int", "What was paid.")}
+    tables.create(ORDERS, columns, key=["order_id"], partition_by=["day"])
+    tables.append(ORDERS, orders(spark, ("a", "2024-01-01", 1, "x"), ("b", None, None, "y")))
+
+    tables.recast(ORDERS, {"amount": "bigint"})
+
+    assert tables.columns(ORDERS) == {**COLUMNS, "amount": "bigint"}
+    assert stored(tables.read(ORDERS)) == [("a", "2024-01-01", 1, "x"), ("b", None, None, "y")]
+    assert tables.layout(ORDERS).partition_by == ("day",)
+    assert tables.note(ORDERS).key == ("order_id",)
+    assert tables.read(ORDERS).schema["amount"].metadata == {"comment": "What was paid."}
 
 
 def test_versions_are_the_same_where_the_log_cannot_be_asked(

@@ -21,6 +21,7 @@ from windrow.engine.bad_lines import BAD_LINES
 from windrow.engine.bad_lines import KEY as BAD_LINES_KEY
 from windrow.engine.destination import Destination
 from windrow.engine.key_days import KEY_DAYS
+from windrow.engine.quarantine import QUARANTINE_NOTES
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
@@ -74,6 +75,7 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `targets.<name>.spark.remote` | a Spark Connect server, `sc://host:15002`, instead of a master |
 | `targets.<name>.spark.conf` | settings of the Spark session |
 | `targets.<name>.spark.jars` | local jar files, for machines without a network |
+| `targets.<name>.schemas` | schemas of its own, for a [shadow run](comparing.md) |
 | `schemas.derived`, `.scratch`, `.manifest` | names of the three schemas |
 | `events.path` or `events.table` | where the events are |
 | `events.format` | `parquet`, `delta`, `iceberg`, `json`, `csv`, [`enriched`](enriched-events.md) |
@@ -141,8 +143,8 @@ went where; a table of users. Which there are, and which columns they have, your
 STATE_INTRO = """# What windrow remembers
 
 The tables of the manifest schema. Runs read and write them; change nothing there by hand. The first
-five are there once for every package: bad lines once there are any, the days of keys after two
-weeks of events.
+six are there once for every package: notes on the quarantine once a session is in it, bad lines
+once there are any, the days of keys after two weeks of events.
 
 """
 
@@ -340,6 +342,13 @@ def state_tables() -> list[Table]:
             "one row per quarantined session",
             ("session_id",),
             Foundation().quarantine,
+        ),
+        Table(
+            "snowplow_<package>_quarantine_notes",
+            "Why sessions are in quarantine, since when and by whom.",
+            "one row per quarantined session",
+            ("session_id",),
+            QUARANTINE_NOTES,
         ),
         Table(
             "snowplow_<package>_bad_lines",

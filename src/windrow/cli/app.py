@@ -12,11 +12,16 @@ import typer
 from pyspark.sql import SparkSession
 
 from windrow import __version__
+from windrow.cli.adopting import adopt
 from windrow.cli.call import as_command
+from windrow.cli.comparing import diff
+from windrow.cli.explaining import explain
 from windrow.cli.looks import check, doctor, ls, status
 from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
+from windrow.cli.quarantining import quarantine
+from windrow.cli.reports import report
 from windrow.cli.runs import plan, run
 from windrow.cli.selections import spread
 from windrow.report.documents import error_document
@@ -29,13 +34,18 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "rerun": rerun,
     "test": check,
     "status": status,
+    "explain": explain,
+    "quarantine": quarantine,
+    "report": report,
     "ls": ls,
+    "diff": diff,
     "normalize": normalize,
     "generate": generate,
     "doctor": doctor,
     "unlock": unlock,
     "rollback": rollback,
     "maintain": maintain,
+    "adopt": adopt,
 }
 
 

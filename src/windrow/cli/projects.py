@@ -25,6 +25,7 @@ from windrow.errors import ConfigError, UsageError
 from windrow.project import Project
 from windrow.report import words
 from windrow.report.demo import demo_document, demo_text
+from windrow.report.page import FILE_NAME, write_page
 from windrow.spark import session as sessions
 from windrow.templates import project_files, write_files
 
@@ -212,6 +213,8 @@ def demo(
     runs = demos.run_days(project, deliveries, begin=call.begin_day, listener=call.progress)
     call.progress(Step("answers", "started", detail="Asking the tables"))
     result = demos.finish(project, deliveries, runs)
+    call.progress(Step("report", "started", detail="Writing the report"))
+    write_page(project.report(now=demos.CLOCKS[-1], with_bytes=True), folder / FILE_NAME)
     seconds = time.monotonic() - began
     text = demo_text(result, folder, seconds, windrow=called_as(folder))
     call.report(demo_document(result, seconds), text)

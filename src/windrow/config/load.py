@@ -74,13 +74,14 @@ def load(
         if settings is not None:
             packages[package] = settings.under(project_dir)
 
+    problems += _shared_state(file) if file is not None else []
     if file is None or file.target is None or problems:
         raise InvalidConfigError(problems)
     return Config(
         name=file.name,
         target=file.target,
         targets={name: it.named(name, project_dir) for name, it in file.targets.items()},
-        schemas=file.schemas,
+        schemas=file.targets[file.target].schemas.over(file.schemas),
         events=file.events and file.events.under(project_dir),
         packages=packages,
         project_dir=project_dir,
@@ -115,6 +116,31 @@ def _choose_target(tree: dict[Any, Any], asked: str | None, environ: Mapping[str
         for name, target in targets.items()
         if name == chosen or not substitute(target, environ, FILE_NAME)[1]
     }
+
+
+def _shared_state(file: ProjectFile) -> list[Problem]:
+    """Targets in one place that share manifests or derived tables, but not both.
+
+    The one's runs would go on from where the other's came.
+    """
+    chosen = file.targets.get(file.target or "")
+    problems = []
+    for name, other in file.targets.items():
+        if chosen is None or (other.warehouse, other.catalog) != (chosen.warehouse, chosen.catalog):
+            continue
+        ours, theirs = chosen.schemas.over(file.schemas), other.schemas.over(file.schemas)
+        if (ours.derived == theirs.derived) == (ours.manifest == theirs.manifest):
+            continue
+        same, own = (
+            ("manifest", "derived") if ours.manifest == theirs.manifest else ("derived", "manifest")
+        )
+        path = ("targets", str(file.target), "schemas", same)
+        expected = (
+            f"another one than that of the target '{name}', as its {own} schema is another one "
+            "too: tables and the manifests that tell how far they are belong together"
+        )
+        problems.append(problem(FILE_NAME, path, getattr(ours, same), expected))
+    return problems[:1]
 
 
 def _package_blocks(blocks: Any, known: Known) -> tuple[dict[str, Options], list[Problem]]:

@@ -17,6 +17,7 @@ from windrow.errors import ConfigError, did_you_mean
 
 FILE_NAME = "windrow.yml"
 LOCAL_MASTER = "local[*]"
+_OWN = "Schema of the target's {}, where it is not the project's."
 
 
 def _master_unless_remote(data: Mapping[str, Any]) -> str | None:
@@ -63,6 +64,28 @@ class SparkSettings(Frozen):
         return self.model_copy(update={"jars": jars})
 
 
+class Schemas(Frozen):
+    """The schemas (or folders of the warehouse) that windrow writes to."""
+
+    derived: Identifier = Field(default="derived", description="Schema of the derived tables.")
+    scratch: Identifier = Field(default="scratch", description="Schema of this-run tables.")
+    manifest: Identifier = Field(
+        default="snowplow_manifest", description="Schema of the manifests and the quarantine."
+    )
+
+
+class TargetSchemas(Frozen):
+    """Schemas of one target's own; what it does not name is the project's."""
+
+    derived: Identifier | None = Field(default=None, description=_OWN.format("derived tables"))
+    scratch: Identifier | None = Field(default=None, description=_OWN.format("this-run tables"))
+    manifest: Identifier | None = Field(default=None, description=_OWN.format("manifests"))
+
+    def over(self, schemas: Schemas) -> Schemas:
+        """The schemas of the target: its own, or else the project's."""
+        return schemas.model_copy(update=self.model_dump(exclude_none=True))
+
+
 class TargetSettings(Frozen):
     """A target as windrow.yml describes it."""
 
@@ -75,6 +98,10 @@ class TargetSettings(Frozen):
     format: Literal["delta", "iceberg"] = Field(default="delta", description="Table format.")
     spark: SparkSettings = Field(
         default=SparkSettings(), description="The Spark this target runs on."
+    )
+    schemas: TargetSchemas = Field(
+        default=TargetSchemas(),
+        description="Schemas of its own, as for a shadow run beside another target.",
     )
 
     @model_validator(mode="after")
@@ -92,6 +119,7 @@ class TargetSettings(Frozen):
             catalog=self.catalog,
             format=self.format,
             spark=self.spark.under(project_dir),
+            schemas=self.schemas,
         )
 
 
@@ -99,16 +127,6 @@ class Target(TargetSettings):
     """A named environment: where tables lie, in which format, and the Spark that writes them."""
 
     name: str
-
-
-class Schemas(Frozen):
-    """The schemas (or folders of the warehouse) that windrow writes to."""
-
-    derived: Identifier = Field(default="derived", description="Schema of the derived tables.")
-    scratch: Identifier = Field(default="scratch", description="Schema of this-run tables.")
-    manifest: Identifier = Field(
-        default="snowplow_manifest", description="Schema of the manifests and the quarantine."
-    )
 
 
 class ProjectFile(Frozen):

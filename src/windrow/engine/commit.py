@@ -26,7 +26,7 @@ from windrow.models.model import Model
 from windrow.state import manifest
 from windrow.state.leases import Lease
 from windrow.state.limits import Limits, State
-from windrow.state.runs import Outcome
+from windrow.state.runs import FailedCheck, Outcome
 from windrow.tables.days import DayRange, day_ranges
 
 
@@ -196,11 +196,17 @@ def _record(
         options=ws.changed_options(),
         rerun_from=rerun[0],
         rerun_to=rerun[1],
+        only_sessions=result.plan.only,
         written_days=written_days or {},
         keys=keys or {},
         key_days=key_days or {},
         seen_events=_seen_events(ws, result),
         number=number,
+        failed_checks=tuple(
+            FailedCheck(it.table, it.check, it.severity, it.failures)
+            for it in result.checks
+            if it.failures
+        ),
         error=error,
     )
     return replace(result, seconds=record.seconds, record=record)

@@ -76,15 +76,18 @@ class Seen:
                 made |= {it.name for it in run.models if it.outcome is ModelFate.SUCCEEDED}
         return frozenset(left)
 
+    @property
+    def _writers(self) -> list[RunRecord]:
+        """Runs and upkeep: after an adoption, whoever had the tables before may have gone on."""
+        return [run for run in self.newest_runs if run.outcome is not Outcome.ADOPTED]
+
     def version_of(self, table: TableName, *, but_upkeep: bool = False) -> str | None:
         """What the last run or upkeep that touched a table left it at, if that is known.
 
         `but_upkeep`: or the last run, as upkeep changes no rows.
         """
         runs = [
-            run
-            for run in self.newest_runs
-            if not (but_upkeep and run.outcome is Outcome.MAINTAINED)
+            run for run in self._writers if not (but_upkeep and run.outcome is Outcome.MAINTAINED)
         ]
         left = (run.table_versions for run in runs)
         return next((versions[str(table)] for versions in left if str(table) in versions), None)
@@ -92,7 +95,7 @@ class Seen:
     def fresh_version_of(self, table: TableName) -> str | None:
         """The same, if that was so lately that no upkeep by others can have given it up since."""
         since = datetime.now(UTC) - _FRESH
-        left = (run for run in self.newest_runs if str(table) in run.table_versions)
+        left = (run for run in self._writers if str(table) in run.table_versions)
         run = next(left, None)
         return run.table_versions[str(table)] if run and run.finished_at > since else None
 
@@ -254,7 +257,8 @@ def _bring_to_an_end(
             Step("recovery", "done", detail=f"finished the rollback of {intent.goes_back_before}")
         )
         text = f"Back to before run {intent.goes_back_before}."
-        end(ws, killed, Outcome.ROLLED_BACK, error=text, left_behind=left)
+        known = {"left_behind": left, "goes_back_before": intent.goes_back_before}
+        end(ws, killed, Outcome.ROLLED_BACK, error=text, **known)
         return ()
     if intent.kind is Kind.MAINTAIN:
         # It changed no rows, so there is nothing to take back.
@@ -264,7 +268,8 @@ def _bring_to_an_end(
     if has_committed(ws.tables, ws.manifest, killed.run_id):
         # Nobody has written since: what the tables are at now is what the run left.
         versions = ws.versions_of([ws.manifest, *ws.written_tables(ws.stored_models)])
-        end(ws, killed, Outcome.SUCCEEDED, error=said_nothing, table_versions=versions)
+        outcome = Outcome.ADOPTED if intent.kind is Kind.ADOPT else Outcome.SUCCEEDED
+        end(ws, killed, outcome, error=said_nothing, table_versions=versions)
         return ()
     undone = take_back(ws, killed, given_up, rebuilt)
     listener(Step("recovery", "done", detail=f"undid the killed run {killed.run_id}"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -172,19 +173,31 @@ class KeyDays:
         `newest`: the day up to which the run's window reaches; of what it brought, None says that
         nobody knows.
         """
-        noted = dict(self.known)
+        noted, old = dict(self.known), newest - timedelta(days=RECENT_DAYS)
+        anew: dict[str, DataFrame] = {}
+        added: list[DataFrame] = []
         for keyed, rows in brought.items():
             until = self.known.get(keyed.name)
             if rows is None:
                 noted.pop(keyed.name, None)
                 continue
             if until is not None and any(day is not None and day < until for day in rows.days):
-                self._add_missing(keyed, rows.rows, until)
-            noted |= self._with_old_days(keyed, until, newest - timedelta(days=RECENT_DAYS))
+                added += self._missing(keyed, rows.rows, until)
+            if not self._is_due(keyed, until, old):
+                continue
+            stored = self.ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
+            if until is None:
+                anew[keyed.name] = _entries(stored, keyed)
+            else:
+                added.append(_entries(stored.where(F.col(keyed.day) >= F.lit(until)), keyed))
+            noted[keyed.name] = old
+        self._write(anew, added)
+        if noted != self.known and (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0:
+            self.ws.tables.compact(self.table)
         return noted
 
-    def _add_missing(self, keyed: Keyed, rows: DataFrame, until: date) -> None:
-        """Add keys that the run brought to old days, unless they are known to lie there."""
+    def _missing(self, keyed: Keyed, rows: DataFrame, until: date) -> list[DataFrame]:
+        """Keys that the run brought to old days, unless they are known to lie there, or none."""
         on_old_days = rows.where(F.col(keyed.day) < F.lit(until))
         new = _entries(on_old_days, keyed)
         same = ["key_hash", "day"]
@@ -192,30 +205,23 @@ class KeyDays:
         missing, found = measured(
             new.join(there.select(*same), same, how="left_anti"), {"rows": F.count(F.lit(1))}
         )
-        if found["rows"]:
-            self.ws.tables.append(self.table, missing)
+        return [missing] if found["rows"] else []
 
-    def _with_old_days(self, keyed: Keyed, until: date | None, old: date) -> dict[str, date]:
-        """Add days that have become old by now, if there are enough of them."""
-        ws = self.ws
-        if until is not None and (old - until).days < EVERY_DAYS:
-            return {}
-        start = ws.settings.start_date
-        if until is None and (old - start).days < EVERY_DAYS:
-            return {}
-        if not ws.tables.exists(keyed.table):
-            return {}
-        ws.tables.create(self.table, KEY_DAYS, partition_by=("of",))
-        stored = ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
-        if until is None:
-            rows = _entries(stored, keyed)
-            ws.tables.rewrite(self.table, f"of = {literal(keyed.name)}", lambda _: rows)
-        else:
-            became = stored.where(F.col(keyed.day) >= F.lit(until))
-            ws.tables.append(self.table, _entries(became, keyed))
-            if (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0:
-                ws.tables.compact(self.table)
-        return {keyed.name: old}
+    def _is_due(self, keyed: Keyed, until: date | None, old: date) -> bool:
+        """Whether enough days have become old by now to be written down."""
+        since = self.ws.settings.start_date if until is None else until
+        return (old - since).days >= EVERY_DAYS and self.ws.tables.exists(keyed.table)
+
+    def _write(self, anew: Mapping[str, DataFrame], added: Sequence[DataFrame]) -> None:
+        """All that is made anew in one commit, and all that is added in another."""
+        tables = self.ws.tables
+        if anew:
+            tables.create(self.table, KEY_DAYS, partition_by=("of",))
+            names = ", ".join(literal(name) for name in anew)
+            rows = reduce(DataFrame.unionByName, anew.values())
+            tables.rewrite(self.table, f"of in ({names})", lambda _: rows)
+        if added:
+            tables.append(self.table, reduce(DataFrame.unionByName, added))
 
     def _rows(self, keyed: Keyed) -> DataFrame:
         return self.ws.tables.read(self.table).where(F.col("of") == keyed.name)

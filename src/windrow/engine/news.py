@@ -21,6 +21,8 @@ from windrow.models.model import Model
 from windrow.state.limits import Limits, State
 from windrow.state.runs import Outcome, RunRecord
 
+_UNSETTLING = (Outcome.FAILED, Outcome.REJECTED, Outcome.ROLLED_BACK, Outcome.EDITED)
+"""After these, the same events may lead to other rows."""
 _HASH_RANGE = 2**31
 """Small enough that the sum of as many hashes as there are events fits a number."""
 
@@ -109,7 +111,7 @@ def _last_live_run(seen: Seen) -> RunRecord | None:
     """The last run of new events, if it came to a good end and nothing was taken back since."""
     for run in seen.newest_runs:
         is_live = run.state in (State.FIRST_RUN.value, State.STANDARD.value)
-        if run.outcome in (Outcome.FAILED, Outcome.REJECTED, Outcome.ROLLED_BACK):
+        if run.outcome in _UNSETTLING:
             return None
         if run.outcome is Outcome.SUCCEEDED and is_live:
             return run

@@ -64,6 +64,8 @@ class Plan:
     """What would be done, beside this plan, for models that lag behind the others."""
     rerun: tuple[datetime, datetime] | None = None
     """The whole past window that was asked for, of which this plan is a step."""
+    only: tuple[str, ...] = ()
+    """The sessions that are processed, of a past window; empty: all of it."""
     fresh: Fresh = NOTHING_FRESH
     """What is forgotten and emptied first."""
     manifest: Mapping[str, datetime] = field(default_factory=dict)

@@ -66,7 +66,7 @@ def fresh_start(
     forgotten |= {name for member in models for name in member.tracked_names if name in positions}
     is_whole = len(models) == len(ws.models)
     if is_whole:
-        empties = (*empties, *ws.protected)
+        empties = (*empties, *ws.protected, ws.quarantine_notes)
     return Fresh(empties, tuple(sorted(forgotten)), is_whole, missing)
 
 

@@ -184,13 +184,14 @@ def process(
             plan.models,
             lease.run_id,
             listener,
-            beside=lambda: record_sessions(ws, intake),
+            beside=lambda: record_sessions(ws, intake, run_id=lease.run_id, now=plan.now),
         )
         for note in models.inputs.notes:
             listener(Step("models", "info", detail=note))
         good = {it.name for it in outcomes if it.outcome is ModelFate.SUCCEEDED}
         done = [member for member in plan.models if member.full_name in good]
         checks = _check(models, done, listener) if check else ()
+        made = {"checks": len(checks)} if check else {}
     finally:
         intake.release()
     result = RunResult(
@@ -198,7 +199,7 @@ def process(
         plan=plan,
         outcome=Outcome.SUCCEEDED if len(done) == len(outcomes) else Outcome.FAILED,
         models=tuple(outcomes),
-        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models)},
+        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models), **made},
         checks=checks,
     )
     if has_failed(checks):
@@ -232,7 +233,8 @@ def _take_in(
 
     began = time.monotonic()
     listener(Step("events", "started"))
-    intake = take_in(ws, source, plan.limits, event_columns(ws, plan.models), key_days)
+    columns = event_columns(ws, plan.models)
+    intake = take_in(ws, source, plan.limits, columns, key_days, only=plan.only)
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
     has_none = intake.counts.get("sessions") and not intake.counts["events"]

@@ -113,6 +113,11 @@ class Workspace:
         return self._manifest_table("base_quarantined_sessions")
 
     @property
+    def quarantine_notes(self) -> TableName:
+        """Why sessions are in quarantine, since when and by whom."""
+        return self._manifest_table("quarantine_notes")
+
+    @property
     def bad_lines(self) -> TableName:
         """Lines that are no events, where events are read from lines."""
         return self._manifest_table("bad_lines")
@@ -151,6 +156,7 @@ class Workspace:
         """Every table that a run over these models may write, the manifest left out."""
         is_enriched = self.events is not None and self.events.format == "enriched"
         aside = [self.bad_lines] if is_enriched else []
+        aside += [self.quarantine_notes] if self.foundation.has_quarantine else []
         return [*self.protected[1:], *aside, *(self.table(member) for member in models)]
 
     def versions_of(self, tables: Sequence[TableName]) -> dict[str, str]:

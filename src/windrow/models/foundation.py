@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -77,6 +78,8 @@ class Foundation:
     recorded_session: str = "session_id"
     recorded_user: str = "domain_userid"
     """What the manifests call the two."""
+    view: str | None = None
+    """The column that says to which page or screen view an event belongs; None: there is none."""
     has_sessions: bool = True
     """False: a run takes in the window's events and nothing else."""
     has_quarantine: bool = True
@@ -158,12 +161,40 @@ class Foundation:
         }
         return events.alias("e").withColumns(found | kept) if found or kept else events
 
+    def filters(self, settings: PackageSettings) -> dict[str, Column]:
+        """The standard event filter: the reason to leave events out -> true for those that stay.
+
+        In a session, at a time that can be, sent in time, and of a wanted app and platform. What is
+        not known to be true is left out too.
+        """
+        in_session = {"without_session": F.col(self.session).isNotNull()}
+        of_platform = {"other_platform": F.col("platform").isin(*self.platforms)}
+        return {
+            **(in_session if self.has_sessions else {}),
+            "absurd_time": self.has_possible_times(settings),
+            "too_late": is_on_time(settings),
+            "other_app": is_of_app(settings),
+            **(of_platform if self.platforms else {}),
+        }
+
     def is_usable(self, settings: PackageSettings) -> Column:
-        """The standard event filter: in a session, at a time that can be, sent in time, and of a
-        wanted app and platform."""
-        in_session = F.col(self.session).isNotNull() if self.has_sessions else F.lit(True)
-        timely = self.has_possible_times(settings) & is_on_time(settings)
-        return in_session & timely & is_of_app(settings) & self.is_of_platform()
+        """True for events that pass every filter."""
+        return reduce(Column.__and__, self.filters(settings).values())
+
+    def left_out(self, settings: PackageSettings) -> dict[str, Column]:
+        """Reason -> true for events that are left out for it, perhaps among other reasons.
+
+        One without a session is left out for that alone.
+        """
+        unfit = {
+            reason: ~F.coalesce(stays, F.lit(False))
+            for reason, stays in self.filters(settings).items()
+        }
+        without_session = unfit.pop("without_session", None)
+        if without_session is None:
+            return unfit
+        others = {reason: ~without_session & is_so for reason, is_so in unfit.items()}
+        return {"without_session": without_session, **others}
 
     def has_possible_times(self, settings: PackageSettings) -> Column:
         """False for an event whose times are unknown or absurd; the reference takes those too."""
@@ -178,10 +209,6 @@ class Foundation:
             & (happened <= plus_days(collected, DAYS_AHEAD))
         )
         return F.coalesce(is_possible, F.lit(False))
-
-    def is_of_platform(self) -> Column:
-        """True for events of the package's platforms, or of any when it names none."""
-        return F.col("platform").isin(*self.platforms) if self.platforms else F.lit(True)
 
     @property
     def lifecycle(self) -> Columns:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyspark.sql import Column
+
 from windrow.config import ModelSettings, ReferenceLists
 from windrow.models.foundation import Foundation
-from windrow.models.hooks import Hook
+from windrow.models.hooks import Hook, Hooks
 from windrow.models.model import Model
 
 
@@ -31,10 +33,16 @@ class Package:
     """The model that has a row per session, from which rows about users are made; None: none."""
     own_sessions_table: Callable[[Any], str | None] = lambda settings: None
     """A table of the project's own that is read instead of that model's, under given settings."""
+    filters: Callable[[Any, Hooks], Mapping[str, Column]] = lambda settings, hooks: {}
+    """The reason for which its models leave out events of their sessions -> true for the others."""
+    begins_row: Callable[[], Column] | None = None
+    """Of a session's events, those of which it must have one for a row of `sessions`; None: any."""
     reference_lists: Callable[[Any], ReferenceLists] = lambda settings: ReferenceLists()
     """The lists that its models take as `reference`, under given settings; ours by default."""
     has_prefixed_tables: bool = True
     """False: the names of its models are those of their tables."""
+    views_in_reference: tuple[str, ...] = ()
+    """Models that are tables here and views there: nothing of theirs is stored."""
 
     @property
     def stands_on(self) -> str | None:

@@ -110,7 +110,10 @@ def _wanted(ws: Workspace, select: str | None) -> dict[TableName, Layout | None]
         return tables
     others = [
         table
-        for table in (*ws.protected, ws.key_days, ws.runs.table, ws.leases.table)
+        for table in (
+            *(*ws.protected, ws.quarantine_notes, ws.key_days),
+            *(ws.runs.table, ws.leases.table),
+        )
         if ws.tables.exists(table)
     ]
     # A package that stands on another one's manifests leaves their layout to that one.

@@ -8,7 +8,7 @@ after the last of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -179,18 +179,26 @@ def rerun(
     began = time.monotonic()
     for number, step in enumerate(plan.steps, start=1):
         listener(Step("rerun", "info", detail=_progress(plan, number, time.monotonic() - began)))
-        result = _step(ws, step, listener)
+        result = run_step(ws, step, listener)
         yield result
         if result.has_failed:
             return
 
 
-def _step(ws: Workspace, plan: Plan, listener: Listener) -> RunResult:
+def run_step(
+    ws: Workspace,
+    plan: Plan,
+    listener: Listener,
+    *,
+    first: Callable[[], None] = lambda: None,
+) -> RunResult:
+    """One run over a part of the past; what is done `first` is a part of it."""
     began = datetime.now(UTC)
     source = readable_source(ws, plan.models)
     refuse_unwritable(ws, plan.models)
     seen = settle(ws, listener)
     with held(ws, new_run_id(plan.now), intent_of(plan), seen, began=began) as lease:
+        first()
         result = process(ws, plan, source, lease, seen, listener)
     return replace(
         result,

@@ -124,5 +124,6 @@ def roll_back(
         restore(ws, intent)
         versions = ws.versions_of([change.table for change in rollback.tables])
         text = f"Back to before run {run_id}."
-        end(ws, lease, Outcome.ROLLED_BACK, error=text, table_versions=versions)
+        known = {"table_versions": versions, "goes_back_before": run_id}
+        end(ws, lease, Outcome.ROLLED_BACK, error=text, **known)
     return rollback

@@ -47,7 +47,7 @@ class PackageStatus:
         return [name for name in every.tracked if every.positions.get(name) != ahead]
 
 
-def package_status(ws: Workspace, now: datetime) -> PackageStatus:
+def package_status(ws: Workspace, now: datetime, *, last_runs: int = LAST_RUNS) -> PackageStatus:
     """Look at everything that says where the package stands."""
     plan, problem, seen = None, None, look(ws)
     try:
@@ -67,7 +67,7 @@ def package_status(ws: Workspace, now: datetime) -> PackageStatus:
         quarantined=0 if in_quarantine is None else in_quarantine.count(),
         lease=lease,
         is_running=lease is not None and ws.leases.is_held(lease),
-        last_runs=tuple(ws.runs.last(ws.lease_name, LAST_RUNS)),
+        last_runs=tuple(ws.runs.last(ws.lease_name, last_runs)),
         edited=edited,
         left_behind=left_behind(ws.models, edited),
     )

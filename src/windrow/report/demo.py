@@ -15,6 +15,7 @@ from windrow.demo.app_answers import AppAnswers
 from windrow.demo.project import Answers, Channel, DemoResult
 from windrow.report import words
 from windrow.report.documents import Document, moment, run_document
+from windrow.report.page import FILE_NAME
 from windrow.report.text import plain_table
 
 
@@ -39,6 +40,7 @@ def demo_document(result: DemoResult, seconds: float) -> Document:
             "table_rows": dict(result.table_rows),
         },
         "outstanding": result.outstanding,
+        "report": str(result.folder / FILE_NAME),
         "seconds": round(seconds, 3),
     }
 
@@ -72,6 +74,9 @@ def demo_text(
         Text(f"All of this took {words.duration(seconds)}.", "bold"),
         Text(),
         *_next_steps(result, folder, windrow),
+        Text(),
+        Text("All of it on one page, for your browser", "bold"),
+        Text(f"  {folder / FILE_NAME}"),
     )
 
 

@@ -77,7 +77,7 @@ def plans_document(
 ) -> Document:
     """What `windrow plan --json` prints; `errors`: package -> why it has no plan."""
     return {
-        "packages": [_plan(plan) for plan in plans],
+        "packages": [plan_document(plan) for plan in plans],
         "errors": [
             {"package": package, **_error(error)} for package, error in (errors or {}).items()
         ],
@@ -88,7 +88,8 @@ def _error(error: WindrowError) -> Document:
     return error_document(type(error).__name__, str(error), error.exit_code)
 
 
-def _plan(plan: Plan) -> Document:
+def plan_document(plan: Plan) -> Document:
+    """What one run would do."""
     return {
         "package": plan.package,
         "target": plan.target,
@@ -100,7 +101,7 @@ def _plan(plan: Plan) -> Document:
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
         "reads": vars(plan.reads) if plan.reads is not None else None,
         "unbounded": dict(plan.unbounded),
-        "catch_up": _plan(plan.catch_up) if plan.catch_up else None,
+        "catch_up": plan_document(plan.catch_up) if plan.catch_up else None,
     }
 
 
@@ -174,8 +175,8 @@ def _upkeep(upkeep: TableUpkeep) -> Document:
     files, expiry = upkeep.compaction, upkeep.expiry
     return {
         "table": str(upkeep.table),
-        "layout": _layout(upkeep.layout),
-        "new_layout": _layout(upkeep.new_layout) if upkeep.new_layout else None,
+        "layout": layout_document(upkeep.layout),
+        "new_layout": layout_document(upkeep.new_layout) if upkeep.new_layout else None,
         "files_before": files.files_before if files else None,
         "files_after": files.files_after if files else None,
         "expired": {"count": expiry.count, "unit": expiry.unit, "is_more": expiry.is_more}
@@ -185,7 +186,8 @@ def _upkeep(upkeep: TableUpkeep) -> Document:
     }
 
 
-def _layout(layout: Layout) -> Document:
+def layout_document(layout: Layout) -> Document:
+    """What a table is laid out by."""
     return {"partition_by": list(layout.partition_by), "cluster_by": list(layout.cluster_by)}
 
 

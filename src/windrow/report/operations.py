@@ -137,7 +137,7 @@ def _for_table(table: TableUpkeep, upkeep: Upkeep) -> Iterator[str]:
         return
     if table.new_layout is not None:
         verb = "would change" if upkeep.run_id is None else "changed"
-        yield f"layout {verb} from {_layout(table.layout)} to {_layout(table.new_layout)}"
+        yield f"layout {verb} from {layout_text(table.layout)} to {layout_text(table.new_layout)}"
     if table.compaction is not None:
         before, after = table.compaction.files_before, table.compaction.files_after
         yield words.count(after, "file") + (f", {before} before" if before != after else "")
@@ -147,7 +147,8 @@ def _for_table(table: TableUpkeep, upkeep: Upkeep) -> Iterator[str]:
         yield f"{number}{more} {'deleted' if upkeep.has_deleted else 'could be deleted'}"
 
 
-def _layout(layout: Layout) -> str:
+def layout_text(layout: Layout) -> str:
+    """What a table is laid out by."""
     parts = [
         f"{word} {', '.join(keys)}"
         for word, keys in (

@@ -19,19 +19,12 @@ from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.check_lines import check_lines
+from windrow.report.counts import LEFT_OUT
 from windrow.report.documents import inputs_of
 from windrow.state.leases import Lease
 from windrow.state.limits import State
 from windrow.state.runs import RunRecord
 
-_LEFT_OUT = {
-    "window_without_session": "without a session id",
-    "window_absurd_time": "at an absurd or unknown time",
-    "window_too_late": "sent too late",
-    "window_other_app": "of other applications",
-    "window_other_platform": "of other platforms",
-    "window_quarantined": "of quarantined sessions",
-}
 _MALFORMED = "malformed_"
 
 
@@ -110,7 +103,7 @@ def _rows_by_model(result: RunResult) -> Iterator[str]:
 def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     parts = [
         f"{words.count(counts[name], 'event')} {reason}"
-        for name, reason in _LEFT_OUT.items()
+        for name, reason in LEFT_OUT.items()
         if counts.get(name)
     ]
     if counts.get("duplicates"):
@@ -177,13 +170,14 @@ def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
     return Group(
         *(
-            Group(Text(title(plan.package, plan.target), "bold"), *indent(_plan_sentences(plan)))
+            Group(Text(title(plan.package, plan.target), "bold"), *indent(plan_sentences(plan)))
             for plan in plans
         )
     )
 
 
-def _plan_sentences(plan: Plan) -> Iterator[str]:
+def plan_sentences(plan: Plan) -> Iterator[str]:
+    """State, window and models of a run that would be made."""
     yield from _window(plan)
     if plan.nothing_because:
         return
@@ -198,7 +192,7 @@ def _plan_sentences(plan: Plan) -> Iterator[str]:
         yield f"{name} costs more the longer the history is: {why}."
     if plan.catch_up is not None:
         yield "Beside that, for models that lag behind:"
-        yield from (f"  {sentence}" for sentence in _plan_sentences(plan.catch_up))
+        yield from (f"  {sentence}" for sentence in plan_sentences(plan.catch_up))
 
 
 def _window(plan: Plan) -> Iterator[str]:

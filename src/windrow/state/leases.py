@@ -47,7 +47,9 @@ class Kind(StrEnum):
     RERUN = "rerun"
     REFRESH = "refresh"
     ROLLBACK = "rollback"
+    QUARANTINE = "quarantine"
     MAINTAIN = "maintain"
+    ADOPT = "adopt"
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Intent:
 
     kind: Kind = stored_as(
         "string",
-        "What is done: `run`, `rerun`, `refresh`, `rollback` or `maintain`.",
+        "What is done: `run`, `rerun`, `refresh`, `rollback`, `quarantine`, `maintain` or `adopt`.",
         default=Kind.RUN,
         read=Kind,
     )

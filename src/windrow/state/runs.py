@@ -38,8 +38,12 @@ class Outcome(StrEnum):
     """It was stopped or killed, and what it wrote was taken back."""
     ROLLED_BACK = "rolled_back"
     """Not a run of models: earlier runs were taken back."""
+    EDITED = "edited"
+    """Not a run of models: someone put sessions into the quarantine, or took them out."""
     MAINTAINED = "maintained"
     """Not a run of models: the tables' files were looked after."""
+    ADOPTED = "adopted"
+    """Not a run of models: tables of the SQL package were taken over."""
     STOPPED = "stopped"
     """An upkeep that did not come to its end."""
 
@@ -69,6 +73,20 @@ class ModelOutcome:
     error: str | None = None
 
 
+@dataclass(frozen=True)
+class FailedCheck:
+    """A check of a run that did not pass, and how many rows offend."""
+
+    table: str
+    check: str
+    severity: str
+    failures: int
+
+
+def _failed_checks(found: Sequence[Sequence[object]]) -> tuple[FailedCheck, ...]:
+    return tuple(FailedCheck(*it) for it in found)  # type: ignore[arg-type]  # a struct
+
+
 def _model_outcomes(found: Sequence[Sequence[object]]) -> tuple[ModelOutcome, ...]:
     return tuple(
         ModelOutcome(str(name), ModelFate(str(fate)), *rest)  # type: ignore[arg-type]  # a struct
@@ -94,7 +112,8 @@ class RunRecord:
     outcome: Outcome = stored_as(
         "string",
         "How it ended: `succeeded`, `failed` (a model did), `rejected` (a check did), `undone`, "
-        "`rolled_back`, `maintained`, or `stopped` (an upkeep).",
+        "`rolled_back`, `edited` (the quarantine), `maintained`, `adopted`, or `stopped` (an "
+        "upkeep).",
         read=Outcome,
     )
     state: str | None = stored_as(
@@ -188,16 +207,36 @@ class RunRecord:
         "How many runs the package had until then, this one included, since they are counted.",
         default=None,
     )
+    only_sessions: tuple[str, ...] = stored_as(
+        "array<string>",
+        "Sessions of the window that alone were processed, when they were taken out of quarantine.",
+        default=(),
+        read=tuple,
+    )
+    goes_back_before: str | None = stored_as(
+        "string", "Run that a rollback went back to before; null for all else.", default=None
+    )
     options: dict[str, str] | None = stored_as(
         "map<string,string>",
         "The options that decide what the tables hold, where they are not the default, as JSON.",
         default=None,
         read=dict,
     )
+    failed_checks: tuple[FailedCheck, ...] = stored_as(
+        "array<struct<table:string,check:string,severity:string,failures:bigint>>",
+        "Checks that did not pass, with `--check`, and how many rows offend.",
+        default=(),
+        read=_failed_checks,
+    )
 
     def has_succeeded(self, model: str) -> bool:
         """True when the model took part and came to its end."""
         return any(it.name == model and it.outcome is ModelFate.SUCCEEDED for it in self.models)
+
+    def meets(self, first: datetime, last: datetime) -> bool:
+        """True when the window and a stretch of time have an instant in common."""
+        lower, upper = self.lower_limit, self.upper_limit
+        return lower is not None and upper is not None and lower <= last and upper >= first
 
     @property
     def seconds(self) -> float:
@@ -227,18 +266,18 @@ class Runs:
 
         With `and_unsettled`, those are among them that left tables behind, however old they are.
         """
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return None
-        order = [F.desc("started_at"), F.desc("finished_at")]
+        first = []
         # A ledger of an earlier version does not have the column yet.
         if and_unsettled and "left_behind" in rows.columns:
-            order = [F.desc(F.coalesce(F.size("left_behind") > 0, F.lit(False))), *order]
-        return rows.orderBy(*order).limit(count)
+            first = [F.desc(F.coalesce(F.size("left_behind") > 0, F.lit(False)))]
+        return newest_first(rows, *first).limit(count)
 
     def outcome_of(self, package: str, run_id: str) -> Outcome | None:
         """How the run ended; None when the ledger does not have it."""
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return None
         found = rows.where(F.col("run_id") == run_id).select("outcome").collect()
@@ -259,14 +298,14 @@ class Runs:
 
         A success that was taken back again is none.
         """
-        rows = self._of(package)
+        rows = self.rows_of(package)
         if rows is None:
             return {}
         succeeded = F.exists(
             "models",
             lambda it: (it["name"] == model) & (it["outcome"] == ModelFate.SUCCEEDED.value),
         )
-        kept = rows.where(_is_kept() & succeeded)
+        kept = rows.where(is_kept() & succeeded)
         versions = F.max_by("table_versions", "started_at")
         return cast("dict[str, str]", kept.select(versions).collect()[0][0] or {})
 
@@ -289,7 +328,8 @@ class Runs:
                 for table in (self.table, leases):
                     self._tables.expire(table, record.finished_at - _KEPT_FOR, delete=True)
 
-    def _of(self, package: str) -> DataFrame | None:
+    def rows_of(self, package: str) -> DataFrame | None:
+        """The package's rows; None before the first run of any package."""
         if not self._tables.exists(self.table):
             return None
         return self._tables.read(self.table).where(F.col("package") == package)
@@ -310,8 +350,14 @@ def next_number(runs: Iterable[RunRecord]) -> int:
     return max((it.number or 0 for it in runs), default=0) + 1
 
 
-def _is_kept() -> Column:
+def is_kept() -> Column:
+    """True for rows of runs whose rows are in the tables."""
     return F.col("outcome").isin(*(it.value for it in Outcome if it.is_kept))
+
+
+def newest_first(rows: DataFrame, *before: Column) -> DataFrame:
+    """The ledger's rows, newest first, after an order that comes before."""
+    return rows.orderBy(*before, F.desc("started_at"), F.desc("finished_at"))
 
 
 def in_order(runs: list[RunRecord]) -> list[RunRecord]:

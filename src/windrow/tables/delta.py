@@ -81,6 +81,13 @@ class DeltaTables(SqlTables):
         with super().commits_of(run_id, fence), unchanging:
             yield
 
+    def names(self, schema: str) -> list[str]:
+        if self.place.catalog:
+            return self.names_in_catalog(self.place.catalog, schema)
+        folder = f"{self.place.warehouse}/{sql.check_name(schema)}"
+        with refusals(TableName(schema, "*"), "list the tables of"):
+            return delta_log.tables_under(self.spark, folder)
+
     def exists(self, table: TableName) -> bool:
         told = self._told(table)
         return super().exists(table) if told is None else told.version is not None
@@ -137,10 +144,11 @@ class DeltaTables(SqlTables):
     def last_commit(self) -> str | None:
         return self.spark.conf.get(LAST_COMMIT, None)
 
-    def history(self, table: TableName) -> list[Commit]:
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
+        limit = "" if newest is None else f" limit {newest}"
         with refusals(table, "read the history of"):
             rows = (
-                self.spark.sql(f"describe history {self.identifier(table)}")
+                self.spark.sql(f"describe history {self.identifier(table)}{limit}")
                 .select(
                     "version",
                     "operation",
@@ -161,15 +169,18 @@ class DeltaTables(SqlTables):
             text = f"restore table {self.identifier(table)} to version as of"
             self.spark.sql(f"{text} {number(table, version)}")
 
+    def recast(self, table: TableName, columns: Columns) -> None:
+        before = int(self.versions([table])[table])
+        detail = self._detail(table)
+        rows = _recast(self.read(table, version=str(before)), columns)
+        fitting = self._by_partition(rows, detail["partitionColumns"])
+        writer = fitting.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        with self.writing(table, "change the types of"):
+            writer.partitionBy(*detail["partitionColumns"]).save(detail["location"])
+        self._refuse_lost_rows(table, before)
+
     def retype(self, table: TableName, columns: Columns) -> None:
-        stored = self.read(table).limit(0)
-        noted = {field.name: field.metadata for field in stored.schema.fields}
-        retyped = stored.select(
-            *(
-                F.col(sql.quoted(n)).cast(columns.get(n, t)).alias(n, metadata=noted[n])
-                for n, t in stored.dtypes
-            )
-        )
+        retyped = _recast(self.read(table).limit(0), columns)
         detail = self._detail(table)
         writer = retyped.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         with self.writing(table, "change the columns of"):
@@ -258,8 +269,8 @@ class DeltaTables(SqlTables):
         if ours != before + 1:
             self.restore(table, str(ours - 1))
             raise ConflictError(
-                f"Could not change the layout of {table}: another writer changed it at the same "
-                "time. Its rows were kept and the layout left as it was; try again."
+                f"Could not write {table} anew: another writer changed it at the same time. Its "
+                "rows were kept and the table left as it was; try again."
             )
 
     def compact(self, table: TableName) -> Compaction:
@@ -305,6 +316,17 @@ class DeltaTables(SqlTables):
             # Spark rebalances only when it is adaptive.
             return rows.repartition(*partition_by)
         return rows.hint("rebalance", *partition_by)
+
+
+def _recast(rows: DataFrame, columns: Columns) -> DataFrame:
+    """The rows with other types for some columns; comments stay."""
+    noted = {field.name: field.metadata for field in rows.schema.fields}
+    return rows.select(
+        *(
+            F.col(sql.quoted(n)).cast(columns.get(n, t)).alias(n, metadata=noted[n])
+            for n, t in rows.dtypes
+        )
+    )
 
 
 def indexed_columns(columns: Columns, layout: Layout) -> list[str]:
@@ -358,4 +380,5 @@ def _commit(row: Row) -> Commit:
         rows_inserted=count(metrics, "numOutputRows" if is_write else "numTargetRowsInserted"),
         rows_updated=count(metrics, "numTargetRowsUpdated"),
         rows_deleted=count(metrics, "numTargetRowsDeleted", "numDeletedRows"),
+        bytes_added=count(metrics, "numOutputBytes", "numTargetBytesAdded", "numAddedBytes"),
     )

@@ -12,7 +12,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from windrow.errors import TableError
 from windrow.tables.refusals import REFUSALS
+
+LOG = "_delta_log"
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,21 @@ def ask(spark: SparkSession, path: str) -> Told | None:
         # Another Delta, or a place that cannot be read: the statements will say what it is.
         return None
     return Told(version if version >= 0 else None)
+
+
+def tables_under(spark: SparkSession, folder: str) -> list[str]:
+    """The names of the folders below one that are Delta tables, sorted; none if there is none."""
+    jvm: Any = getattr(spark, "_jvm", None)
+    session: Any = getattr(spark, "_jsparkSession", None)
+    if jvm is None or session is None:
+        raise TableError(
+            f"The tables below {folder} cannot be listed through Spark Connect. Name tables, "
+            "schema.table, instead of a schema."
+        )
+    path = jvm.org.apache.hadoop.fs.Path
+    place = path(folder)
+    files = place.getFileSystem(session.sessionState().newHadoopConf())
+    if not files.exists(place):
+        return []
+    found = [it.getPath() for it in files.listStatus(place) if it.isDirectory()]
+    return sorted(it.getName() for it in found if files.exists(path(it, LOG)))

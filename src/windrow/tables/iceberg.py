@@ -9,6 +9,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from windrow.columns.rules import column, rule_of
+from windrow.errors import TableError
 from windrow.tables import sql
 from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
@@ -56,6 +57,9 @@ class IcebergTables(SqlTables):
         )
         return [text, *(self._order_writes(table, layout) if layout.cluster_by else ())]
 
+    def names(self, schema: str) -> list[str]:
+        return self.names_in_catalog(self.catalog, schema)
+
     def version(self, table: TableName) -> str | None:
         return self.versions([table]).get(table) if self.exists(table) else None
 
@@ -75,8 +79,9 @@ class IcebergTables(SqlTables):
         checked = {} if version is None else {"validate-from-snapshot-id": version}
         return {"isolation-level": "serializable", **checked}
 
-    def history(self, table: TableName) -> list[Commit]:
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
         name = self.identifier(table)
+        limit = "" if newest is None else f"order by committed_at desc limit {newest}"
         with refusals(table, "read the history of"):
             snapshots = self.spark.sql(
                 f"""
@@ -85,6 +90,7 @@ class IcebergTables(SqlTables):
                 left join (
                     select snapshot_id, name from {name}.refs where name = 'main'
                 ) as branch using (snapshot_id)
+                {limit}
                 """
             ).collect()
         return [_commit(row) for row in lineage(snapshots)]
@@ -120,6 +126,12 @@ class IcebergTables(SqlTables):
         stored = _columns_of(self.read(table))
         wanted = {name: column(columns.get(name, it), rule_of(it)) for name, it in stored.items()}
         self._make_columns(table, wanted)
+
+    def recast(self, table: TableName, columns: Columns) -> None:
+        raise TableError(
+            f"{table}: the columns {', '.join(columns)} of a table with rows cannot be given other "
+            "types on Iceberg."
+        )
 
     def _make_columns(self, table: TableName, wanted: Columns) -> None:
         """Give the table these columns, each in its place.
@@ -300,4 +312,5 @@ def _commit(row: Row) -> Commit:
         rows_inserted=count(summary, f"{merged}inserted", "added-records"),
         rows_updated=count(summary, f"{merged}updated"),
         rows_deleted=count(summary, f"{merged}deleted", "deleted-records"),
+        bytes_added=count(summary, "added-files-size"),
     )

@@ -37,7 +37,13 @@ CONFLICTS = (
 GONE = ("DELTA_VERSION_NOT_FOUND", "Cannot find snapshot with ID", "Cannot find a snapshot")
 """Parts of the formats' messages when a version is asked for that was cleaned up."""
 
-MISSING = {"DELTA_MISSING_DELTA_TABLE", "PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}
+MISSING = {
+    *("DELTA_MISSING_DELTA_TABLE", "PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"),
+    "SCHEMA_NOT_FOUND",
+}
+
+NO_NAMESPACE = "NoSuchNamespaceException"
+"""What Iceberg raises, as it is, where Spark would say that there is no such schema."""
 
 _UNREADABLE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.+?)\.\s"
@@ -97,8 +103,10 @@ def unreadable_file(error: Exception) -> str | None:
 
 
 def is_missing(error: Exception) -> bool:
-    """Whether Spark says that there is no such table."""
-    return isinstance(error, PySparkException) and error.getCondition() in MISSING
+    """Whether Spark says that there is no such table or schema."""
+    if isinstance(error, PySparkException) and error.getCondition() in MISSING:
+        return True
+    return NO_NAMESPACE in str(error)
 
 
 def reason_of(error: Exception) -> str:

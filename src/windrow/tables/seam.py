@@ -54,6 +54,8 @@ class Commit:
     rows_inserted: int | None = None
     rows_updated: int | None = None
     rows_deleted: int | None = None
+    bytes_added: int | None = None
+    """The size of the data files that it wrote; None where the format does not tell."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,10 @@ class Tables(Protocol):
 
     def exists(self, table: TableName) -> bool: ...
 
+    def names(self, schema: str) -> list[str]:
+        """The names of the tables that a schema has, sorted; none where there is no such schema."""
+        ...
+
     def columns(self, table: TableName) -> dict[str, str]:
         """The stored columns, name -> Spark SQL type, in table order."""
         ...
@@ -161,6 +167,10 @@ class Tables(Protocol):
 
     def retype(self, table: TableName, columns: Columns) -> None:
         """Give columns of a table without rows other types, in one commit or none."""
+        ...
+
+    def recast(self, table: TableName, columns: Columns) -> None:
+        """Write all rows anew, some of their columns as other types, in one commit."""
         ...
 
     def append(self, table: TableName, rows: DataFrame) -> None:
@@ -220,8 +230,8 @@ class Tables(Protocol):
         """What the table is at now; None when it does not exist or nothing was committed yet."""
         ...
 
-    def history(self, table: TableName) -> list[Commit]:
-        """The commits behind the table's present rows, newest first.
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]:
+        """The commits behind the table's present rows, newest first; of the `newest` so many.
 
         What `restore` took back is left out, on both formats: a run whose id is here has written
         rows that count. It reaches back to the commit that last emptied the table, or to the

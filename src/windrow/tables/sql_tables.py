@@ -83,7 +83,7 @@ class SqlTables(ABC):
     def version(self, table: TableName) -> str | None: ...
 
     @abstractmethod
-    def history(self, table: TableName) -> list[Commit]: ...
+    def history(self, table: TableName, *, newest: int | None = None) -> list[Commit]: ...
 
     @abstractmethod
     def restore(self, table: TableName, version: str | None) -> None: ...
@@ -101,6 +101,9 @@ class SqlTables(ABC):
     def retype(self, table: TableName, columns: Columns) -> None: ...
 
     @abstractmethod
+    def recast(self, table: TableName, columns: Columns) -> None: ...
+
+    @abstractmethod
     def compact(self, table: TableName) -> Compaction: ...
 
     @abstractmethod
@@ -115,6 +118,21 @@ class SqlTables(ABC):
                 if is_missing(error):
                     return False
                 raise
+
+    @abstractmethod
+    def names(self, schema: str) -> list[str]: ...
+
+    def names_in_catalog(self, catalog: str, schema: str) -> list[str]:
+        """The tables of a catalog's schema, without views of the session."""
+        place = f"{sql.quoted(catalog)}.{sql.quoted(sql.check_name(schema))}"
+        with refusals(TableName(schema, "*"), "list the tables of"):
+            try:
+                rows = self.spark.sql(f"show tables in {place}").collect()
+            except REFUSALS as error:
+                if is_missing(error):
+                    return []
+                raise
+        return sorted(row["tableName"] for row in rows if not row["isTemporary"])
 
     def columns(self, table: TableName) -> dict[str, str]:
         fields = self.read(table).schema.fields

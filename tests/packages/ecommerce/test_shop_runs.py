@@ -80,6 +80,7 @@ def split(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop
     return shop
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("compat", [False, True])
 def test_an_event_from_before_the_recorded_start_of_its_session_counts_unless_compat(
     spark: SparkSession, tmp_path: Path, compat: bool
@@ -159,6 +160,7 @@ def test_carts_run_out_while_nothing_happens_to_them(split: Shop):
     assert split.rows("carts", "cart_key", "status") == [("c1", "bought"), ("c2", "abandoned")]
 
 
+@pytest.mark.ci
 def test_a_window_without_e_commerce_events_moves_the_manifest(spark: SparkSession, tmp_path: Path):
     shop = Shop(spark, tmp_path, enable_funnel=False, enable_carts=False)
     shop.arrive(event("1", "s1", "2024-01-02 10:00"))
@@ -178,6 +180,7 @@ def test_a_window_without_e_commerce_events_moves_the_manifest(spark: SparkSessi
     assert stuck.rows("manifest", "model") == []
 
 
+@pytest.mark.ci
 def test_a_session_that_moves_over_midnight_leaves_no_day_behind(
     spark: SparkSession, tmp_path: Path
 ):

@@ -235,6 +235,7 @@ def test_packages_on_one_base_run_together_or_alone(both: Project):
         both.package_names("web+mobile")
 
 
+@pytest.mark.ci
 def test_media_alone_needs_no_table_of_web(spark: SparkSession, tmp_path: Path):
     site = MediaSite(spark, tmp_path)
     text = (tmp_path / "windrow.yml").read_text()

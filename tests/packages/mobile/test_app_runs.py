@@ -26,6 +26,7 @@ OWN_TOTALS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("compat", [False, True])
 def test_a_device_that_only_the_first_event_names_is_a_user_unless_compat(
     spark: SparkSession, tmp_path: Path, compat: bool
@@ -113,6 +114,7 @@ def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     ]
 
 
+@pytest.mark.ci
 def test_an_app_without_screen_views_has_sessions_but_one_without_sessions_is_refused(
     spark: SparkSession, tmp_path: Path
 ):
@@ -136,6 +138,7 @@ def test_an_app_without_screen_views_has_sessions_but_one_without_sessions_is_re
     assert f"'{MOBILE_CONTEXT.name}' is missing (enable_mobile_context asks" in str(error.value)
 
 
+@pytest.mark.ci
 def test_web_and_mobile_live_in_one_project_and_run_in_one_command(
     spark: SparkSession, tmp_path: Path
 ):

@@ -7,18 +7,18 @@ window.py     a window's events, without sessions   record.py          what is r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 
 from windrow.atomic.source import Source
 from windrow.engine.intake.gather import columns_read, gather_events
+from windrow.engine.intake.lifecycle import days_of_life
 from windrow.engine.intake.sessions import find_sessions
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.intake.window import events_of_window
 from windrow.engine.key_days import KeyDays
 from windrow.engine.workspace import Workspace
-from windrow.models.foundation import DAYS_AHEAD
 from windrow.state.limits import Limits, State
 
 __all__ = ["Intake", "columns_read", "take_in"]
@@ -30,11 +30,16 @@ def take_in(
     limits: Limits,
     event_columns: Iterable[str] | None,
     key_days: KeyDays,
+    *,
+    only: Collection[str] = (),
 ) -> Intake:
-    """Find the sessions that the window touches, and gather their events."""
+    """Find the sessions that the window touches, or `only` some of them, and gather their events.
+
+    Models cannot tell the difference: they are made of whole sessions, whichever these are.
+    """
     if not ws.foundation.has_sessions:
         return events_of_window(ws, source, limits, event_columns)
-    sessions = find_sessions(ws, source, limits, key_days)
+    sessions = find_sessions(ws, source, limits, key_days, only)
     intake = gather_events(ws, source, sessions, event_columns)
     if limits.state is State.RERUN:
         return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))
@@ -49,7 +54,4 @@ def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:
     """
     if sessions.first is None or sessions.last is None:
         return []
-    first = sessions.first - timedelta(days=max(1, ws.settings.days_late_allowed))
-    last = sessions.last + timedelta(days=DAYS_AHEAD)
-    days = (last.date() - first.date()).days
-    return [first.date() + timedelta(days=number) for number in range(days + 1)]
+    return days_of_life(sessions.first, sessions.last, ws.settings)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import literal, plus_days
 from windrow.config import PackageSettings
-from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
+from windrow.models.foundation import DAYS_AHEAD, SESSION_ID, USER_ID, Foundation
 from windrow.state.limits import Limits, State
+from windrow.tables.days import DayRange
 
 _ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
 
@@ -107,6 +108,15 @@ def sessions_this_run(
         .where(overlaps)
         .select(SESSION_ID, USER_ID, "start_tstamp", end)
     )
+
+
+def days_of_life(first: datetime, last: datetime, settings: PackageSettings) -> list[date]:
+    """The days on which rows can lie of sessions that live between two instants.
+
+    Rows lie by when events happened, which is before they were collected.
+    """
+    begin = first - timedelta(days=max(1, settings.days_late_allowed))
+    return DayRange(begin.date(), (last + timedelta(days=DAYS_AHEAD)).date()).days()
 
 
 def is_over_long(settings: PackageSettings) -> Column:

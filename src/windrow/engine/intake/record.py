@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.engine.intake import lifecycle
 from windrow.engine.intake.values import Intake, Sessions
+from windrow.engine.quarantine import Reason, note_sessions
 from windrow.engine.upsert import replace_rows, upsert
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
@@ -14,7 +17,7 @@ from windrow.tables.days import day_ranges
 from windrow.tables.frames import materialize, measured
 
 
-def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
+def record_sessions(ws: Workspace, intake: Intake, *, run_id: str, now: datetime) -> dict[str, int]:
     """Bring the sessions into the lifecycle manifest, and the over-long ones into quarantine.
 
     Gives what was counted on the way.
@@ -32,7 +35,8 @@ def record_sessions(ws: Workspace, intake: Intake) -> dict[str, int]:
         _record(ws, found, rows)
     if not ws.foundation.has_quarantine:
         return {}
-    return {"quarantined": _quarantine(ws, intake, rows, has_over_long=found.has_over_long)}
+    new = _over_long(ws, intake, rows, has_over_long=found.has_over_long)
+    return {"quarantined": 0 if new is None else _quarantine(ws, new, run_id, now)}
 
 
 def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
@@ -47,20 +51,37 @@ def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
         replace_rows(ws.tables, table, rows, days)
 
 
-def _quarantine(ws: Workspace, intake: Intake, recorded: DataFrame, *, has_over_long: bool) -> int:
-    """Quarantine the sessions that are over-long now; gives how many are new there."""
+def _over_long(
+    ws: Workspace, intake: Intake, recorded: DataFrame, *, has_over_long: bool
+) -> DataFrame | None:
+    """The sessions that are to be quarantined now, and whether by their length; None: none is."""
     by_length = lifecycle.is_over_long(ws.settings)
     is_over_long = ws.hooks.column("quarantine_sessions", by_length)
     if is_over_long is by_length and not has_over_long:
-        return 0
+        return None
     judged = ws.foundation.as_recorded(intake.sessions)
     if not ws.settings.compat:
         # Also sessions too old to be part of the run, which the reference forgets to judge.
         judged = judged.unionByName(recorded.select(*judged.columns))
-    over_long = judged.where(is_over_long).select(ws.foundation.recorded_session).distinct()
+    return (
+        judged.where(is_over_long)
+        .groupBy(ws.foundation.recorded_session)
+        .agg(
+            F.min("start_tstamp").alias("start_tstamp"),
+            F.max("end_tstamp").alias("end_tstamp"),
+            F.bool_or(by_length).alias("is_by_length"),
+        )
+    )
+
+
+def _quarantine(ws: Workspace, over_long: DataFrame, run_id: str, now: datetime) -> int:
+    """Quarantine the sessions that are not there yet; gives how many they are."""
     known = ws.tables.read(ws.quarantine)
     new = over_long.join(known, ws.foundation.recorded_session, how="left_anti")
     added, figures = measured(new, {"sessions": F.count(F.lit(1))})
     if figures["sessions"]:
-        ws.tables.append(ws.quarantine, added)
+        ws.tables.append(ws.quarantine, added.select(ws.foundation.recorded_session))
+        by_length, by_hook = (F.lit(it.value) for it in (Reason.OVER_LONG, Reason.HOOK))
+        reason = F.when(F.col("is_by_length"), by_length).otherwise(by_hook)
+        note_sessions(ws, added, reason, run_id=run_id, now=now)
     return int(figures["sessions"])

@@ -43,18 +43,23 @@ def events_of_sessions(
     its own session's ends: late-loaded ones are older or newer than the recorded life. Some of the
     reference's packages leave the older ones out.
     """
-    time = F.col(settings.session_timestamp)
     lives = sessions.select(
         F.col(SESSION_ID).alias(foundation.session),
         F.col(USER_ID),
         F.col("start_tstamp").alias("session_start"),
     )
-    is_within_cap = time <= plus_days(F.col("session_start"), settings.max_session_days)
-    is_within = is_within_cap & foundation.is_usable(settings)
+    is_taken = is_within_life(foundation, settings) & foundation.is_usable(settings)
+    found = scanned.join(lives, foundation.session, how="inner")
+    return found.where(is_taken).drop("session_start")
+
+
+def is_within_life(foundation: Foundation, settings: PackageSettings) -> Column:
+    """True for an event up to the cap of its session, which begins at `session_start`."""
+    time = F.col(settings.session_timestamp)
+    is_within = time <= plus_days(F.col("session_start"), settings.max_session_days)
     if settings.compat and foundation.begins_at_recorded_start:
         is_within &= time >= F.col("session_start")
-    found = scanned.join(lives, foundation.session, how="inner")
-    return found.where(is_within).drop("session_start")
+    return is_within
 
 
 def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -16,7 +16,7 @@ from windrow.engine.intake import lifecycle, session_events
 from windrow.engine.intake.values import Sessions
 from windrow.engine.key_days import KeyDays, keyed_sessions
 from windrow.engine.workspace import Workspace
-from windrow.models.foundation import SESSION_ID, USER_ID, is_of_app, is_on_time
+from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.state.limits import Limits, State
 from windrow.tables.days import DayRange
 from windrow.tables.frames import materialize, measured
@@ -32,15 +32,22 @@ class _Window:
     taken: Observed = field(default_factory=Observed)
 
 
-def find_sessions(ws: Workspace, source: Source, limits: Limits, key_days: KeyDays) -> Sessions:
+def find_sessions(
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    key_days: KeyDays,
+    only: Collection[str] = (),
+) -> Sessions:
     settings = ws.settings
-    known = ws.known_sessions()
+    is_meant = F.col(SESSION_ID).isin(*only) if only else F.lit(True)
+    known = ws.known_sessions().where(is_meant)
     window = _Window()
     may_continue = known
     if _is_replay(known, limits):
         new = known.limit(0).drop("start_tstamp_date")
     else:
-        usable = _usable_events(ws, source, limits, window)
+        usable = _usable_events(ws, source, limits, window).where(is_meant)
         new = lifecycle.sessions_with_new_events(usable, settings)
         if key_days.covers(keyed_sessions(ws)):
             new = materialize(new)
@@ -113,17 +120,7 @@ def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Windo
         foundation.columns(settings),
         unreadable=window.unreadable,
     )
-    in_session = F.col(foundation.session).isNotNull()
-    reasons = {
-        "without_session": ~in_session,
-        "absurd_time": in_session & ~foundation.has_possible_times(settings),
-        "too_late": in_session & ~F.coalesce(is_on_time(settings), F.lit(False)),
-        "other_app": in_session & ~F.coalesce(is_of_app(settings), F.lit(False)),
-    }
-    if foundation.platforms:
-        reasons["other_platform"] = in_session & ~F.coalesce(
-            foundation.is_of_platform(), F.lit(False)
-        )
+    reasons = foundation.left_out(settings)
     counted = {reason: F.count_if(is_so) for reason, is_so in reasons.items()}
     read = window.read.over(scanned, {"events": F.count(F.lit(1)), **counted})
     usable = read.where(foundation.is_usable(settings)).select(

@@ -13,7 +13,6 @@ from windrow.engine.intake import session_events
 from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
-from windrow.models.foundation import is_of_app, is_on_time
 from windrow.state.limits import Limits
 from windrow.tables.frames import frame_of
 from windrow.tables.observed import Observed
@@ -29,14 +28,9 @@ def events_of_window(
     scanned = session_events.scan(
         source, foundation, limits.lower, limits.upper, wanted, unreadable=unreadable
     )
-    on_time = F.coalesce(is_on_time(settings), F.lit(False))
-    of_app = F.coalesce(is_of_app(settings), F.lit(False))
-    measures = {
-        "events": F.count(F.lit(1)),
-        "absurd_time": F.count_if(~foundation.has_possible_times(settings)),
-        "too_late": F.count_if(~on_time),
-        "other_app": F.count_if(~of_app),
-    }
+    reasons = foundation.left_out(settings)
+    counted = {reason: F.count_if(is_so) for reason, is_so in reasons.items()}
+    measures = {"events": F.count(F.lit(1)), **counted}
     usable = read.over(scanned, measures).where(foundation.is_usable(settings))
     kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = kept.withColumns(foundation.adds())

@@ -112,6 +112,7 @@ def foundation(settings: EcommerceSettings) -> Foundation:
         user_from=Identifier(tuple(user)),
         recorded_session="session_identifier",
         recorded_user="user_identifier",
+        view="page_view_id",
         begins_at_recorded_start=True,
         keeps_originals=True,
         quarantine_table=settings.quarantined_sessions,

@@ -52,6 +52,7 @@ MEDIA_PLAYER = Package(
     MediaPlayerSettings,
     _models,
     hooks=(FILTER_BOTS,),
+    views_in_reference=("plays_by_pageview",),
     options_of_columns={
         YOUTUBE.name: "enable_youtube",
         MEDIA_ELEMENT.name: "enable_whatwg_media",

@@ -42,6 +42,7 @@ def _foundation(settings: MobileSettings) -> Foundation:
     return Foundation(
         session="session_id",
         user="device_user_id",
+        view="screen_view_id",
         session_from=Identifier((of_entity(CLIENT_SESSION.name, "session_id"),)),
         user_from=Identifier((of_entity(CLIENT_SESSION.name, "user_id"),)),
         recorded_user="device_user_id",

@@ -9,6 +9,7 @@ from windrow.atomic.fields import page_view_id
 from windrow.models.foundation import Foundation
 from windrow.models.model import Model
 from windrow.models.package import Package
+from windrow.models.parts.people import is_human
 from windrow.packages.web.consent_cmp_stats import consent_cmp_stats
 from windrow.packages.web.consent_log import consent_log
 from windrow.packages.web.consent_scope_status import consent_scope_status
@@ -18,7 +19,7 @@ from windrow.packages.web.consent_versions import consent_versions
 from windrow.packages.web.enrichments import ENRICHMENTS
 from windrow.packages.web.hooks import HOOKS
 from windrow.packages.web.page_views import page_views
-from windrow.packages.web.sessions import sessions
+from windrow.packages.web.sessions import is_page_event, sessions
 from windrow.packages.web.settings import WebSettings
 from windrow.packages.web.user_mapping import user_mapping
 from windrow.packages.web.users import users
@@ -53,9 +54,13 @@ WEB = Package(
     _models,
     hooks=HOOKS,
     foundation=lambda settings: Foundation(
-        reads=(WEB_PAGE.name,), adds=lambda: {"page_view_id": page_view_id()}
+        view="page_view_id",
+        reads=(WEB_PAGE.name,),
+        adds=lambda: {"page_view_id": page_view_id()},
     ),
     sessions="sessions",
+    filters=lambda settings, hooks: {"bot": is_human(settings, hooks)},
+    begins_row=is_page_event,
     own_sessions_table=lambda settings: settings.sessions_table,
     reference_lists=lambda settings: settings.reference,
     options_of_columns={

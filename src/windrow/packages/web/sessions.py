@@ -50,9 +50,10 @@ _OF_LAST = (*PAGE, "geo_country", "geo_region_name", "geo_city", "br_lang")
 _LAST_IN_ORDER = 2**63 - 1
 
 
-def _is_page_event() -> Column:
-    is_page_event = F.col("event_name").isin("page_view", "page_ping")
-    return is_page_event & F.col("page_view_id").isNotNull()
+def is_page_event() -> Column:
+    """True for page views and pings: a session without one of them has no row."""
+    is_view_or_ping = F.col("event_name").isin("page_view", "page_ping")
+    return is_view_or_ping & F.col("page_view_id").isNotNull()
 
 
 def _reads(settings: WebSettings) -> tuple[str, ...]:
@@ -79,7 +80,7 @@ def _stitched_user_id(settings: WebSettings, hooks: Hooks) -> Column | None:
     replaces="domain_sessionid",
     reads=Reads(
         _reads,
-        extras=Extras("events", by=("domain_sessionid",), first=EARLIEST, of=_is_page_event),
+        extras=Extras("events", by=("domain_sessionid",), first=EARLIEST, of=is_page_event),
     ),
     storage=Storage(
         steps=("sessions_this_run",),
@@ -145,7 +146,7 @@ def sessions(
 def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame:
     """Per session: its first page event, its last page view, and what all its events add up to."""
     page_view_id = F.col("page_view_id")
-    is_page_event = _is_page_event()
+    is_page = is_page_event()
     is_view = (F.col("event_name") == "page_view") & page_view_id.isNotNull()
     is_ping = (F.col("event_name") == "page_ping") & page_view_id.isNotNull()
     bucket = ping_bucket(F.col("dvce_created_tstamp"), settings.heartbeat)
@@ -165,12 +166,12 @@ def _totals(events: DataFrame, settings: WebSettings, hooks: Hooks) -> DataFrame
     # Pings whose time is unknown are in no heartbeat; the reference counts their pages anyway.
     counted_ping = is_ping if settings.compat else is_timed_ping
     return events.groupBy("domain_sessionid").agg(
-        F.min_by(first, F.when(is_page_event, from_start)).alias("first"),
+        F.min_by(first, F.when(is_page, from_start)).alias("first"),
         F.min_by(last, F.when(is_view, from_end)).alias("last"),
         F.min("derived_tstamp").alias("earliest"),
         F.max("derived_tstamp").alias("end_tstamp"),
         F.count(F.lit(1)).alias("total_events"),
-        count_different(F.when(is_page_event, page_view_id)).alias("page_views"),
+        count_different(F.when(is_page, page_view_id)).alias("page_views"),
         count_different(F.when(is_timed_ping, page_bucket)).alias("ping_buckets"),
         count_different(F.when(counted_ping, page_view_id)).alias("pinged_pages"),
         *([_event_names()] if settings.list_event_counts else []),

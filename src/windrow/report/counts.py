@@ -1,0 +1,13 @@
+"""What a run counts, in words."""
+
+from __future__ import annotations
+
+LEFT_OUT = {
+    "window_without_session": "without a session id",
+    "window_absurd_time": "at an absurd or unknown time",
+    "window_too_late": "sent too late",
+    "window_other_app": "of other applications",
+    "window_other_platform": "of other platforms",
+    "window_quarantined": "of quarantined sessions",
+}
+"""Count -> of which events of the window it tells, all of them left out."""

@@ -1,0 +1,241 @@
+"""Where a session, event, user or page view is: many questions on one site, after one run.
+
+Files of days that no question is about are gone: a look at one of them would fail.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from normalized import Normalized, entry
+from phone_app import App, app_event
+from random_runs import days_become_old
+from shop import Shop
+from website import Event, Site, at, event, event_frame
+from windrow.cli import main
+from windrow.errors import UsageError
+from windrow.operations.explain import Explanation, Fate
+
+pytestmark = pytest.mark.ci
+
+LAST_DAY = date(2024, 1, 28)
+QUOTED = 'it\'s "x" `y` [z]'
+GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+
+
+class OldSite(Site):
+    """A site whose events lie in a Delta table, a folder for each day: it knows what is where."""
+
+    def __init__(self, spark: SparkSession, folder: Path, **options: Any) -> None:
+        super().__init__(spark, folder, format="delta", **options)
+        config = folder / "windrow.yml"
+        found = yaml.safe_load(config.read_text())
+        found["events"] = {"path": "./events", "format": "delta"}
+        config.write_text(yaml.safe_dump(found))
+
+    def arrive(self, *events: Event) -> None:
+        frame = event_frame(self.spark, events).coalesce(1)
+        dated = frame.withColumn("load_tstamp_date", F.to_date("load_tstamp"))
+        writer = dated.write.format("delta").mode("append").partitionBy("load_tstamp_date")
+        writer.save(str(self.folder / "events"))
+
+    def ask(self, kind: str, id: str, **bounds: Any) -> Explanation:
+        (told,) = self.project().explain(kind, id, now=at(f"{LAST_DAY} 00:00"), **bounds)
+        return told
+
+
+def visit(day: date) -> list[Event]:
+    return [
+        event(
+            f"{day}-{number}", f"s-{day}", f"{day} 10:0{number}", page=f"p-{day}", cookie=f"c-{day}"
+        )
+        for number in (0, 1)
+    ]
+
+
+def odd(event_id: str, session: str | None, when: str, *name: str, **columns: Any) -> Event:
+    return event(event_id, session, when, *name, cookie="odd", **{"page": event_id, **columns})
+
+
+def odd_events() -> list[Event]:
+    """A visitor whose events are left out for every reason there is."""
+    return [
+        odd("bot", "bots", "2024-01-27 10:00", useragent=GOOGLE),
+        odd("late", "slow", "2024-01-27 10:00", delay=timedelta(days=5)),
+        odd("prompt", "slow", "2024-01-27 10:01"),
+        odd("prompt", "slow", "2024-01-27 10:02"),
+        odd("blog", "others", "2024-01-27 10:00", app_id="blog"),
+        odd("nobody", None, "2024-01-27 10:00"),
+        odd("never", "ancient", "2024-01-27 10:00", derived_tstamp=at("1980-01-01")),
+        odd("begin", "long", "2024-01-22 10:00"),
+        odd("end", "long", "2024-01-26 10:00", "page_ping", page="begin"),
+        odd("click", "clicks", "2024-01-27 10:00", "link_click", page=None),
+        odd("twice", "one", "2024-01-27 10:00"),
+        odd("twice", "two", "2024-01-27 11:00"),
+        odd("quoted", QUOTED, "2024-01-27 10:00"),
+        odd("ping", QUOTED, "2024-01-27 10:01", "page_ping", page="quoted"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> OldSite:
+    folder = tmp_path_factory.mktemp("explain")
+    site = OldSite(spark, folder, backfill_limit_days=100, app_id=["shop"])
+    days = [date(2024, 1, number) for number in (1, 2, 10, 17, 18)]
+    site.arrive(*(it for day in days for it in visit(day)), *odd_events())
+    with days_become_old():
+        assert site.run(f"{LAST_DAY} 00:00").outcome == "succeeded"
+    # What came after the run: news, and an event of a week ago.
+    site.arrive(
+        event("news", "tomorrow", "2024-01-27 23:00", page="p9"),
+        event(
+            "straggler", "forgotten", "2024-01-24 10:00", page="p10", load_tstamp=at("2024-01-27")
+        ),
+    )
+    gone = [delete_files(site, day) for day in days if day != date(2024, 1, 10)]
+    assert gone == [5, 5, 5, 5]
+    return site
+
+
+def delete_files(site: Site, day: date) -> int:
+    """Delete the data files of a day, of all tables that have days."""
+    files = [
+        *site.folder.glob(f"events/load_tstamp_date={day}/*.parquet"),
+        *site.folder.glob(f"warehouse/**/start_tstamp_date={day}/*.parquet"),
+    ]
+    for file in files:
+        file.unlink()
+    return len(files)
+
+
+def test_a_session_of_long_ago_is_found_by_reading_its_own_days(site: OldSite) -> None:
+    told = site.ask("session", "s-2024-01-10")
+    (run,) = told.runs
+    assert told.verdict.fate is Fate.IN_TABLES
+    assert told.verdict.sentence.startswith(
+        "Session s-2024-01-10 is in the tables: snowplow_web_page_views, snowplow_web_sessions; "
+        f"last processed by run {run.run_id}"
+    )
+    (session,) = told.sessions
+    assert (session.events, session.taken, session.left_out) == (2, 2, {})
+    assert (session.start, session.end) == (at("2024-01-10 10:00"), at("2024-01-10 10:01"))
+    rows = {it.table.removeprefix("derived.snowplow_web_"): it for it in told.tables}
+    assert {name: it.rows for name, it in rows.items()} == {"page_views": 1, "sessions": 1}
+    assert rows["sessions"].samples == (
+        {
+            "start_tstamp": at("2024-01-10 10:00"),
+            "domain_sessionid": "s-2024-01-10",
+            "start_tstamp_date": date(2024, 1, 10),
+        },
+    )
+    assert {it.written_by for it in told.tables} == {run.run_id}
+
+
+def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
+    told = site.ask("user", "odd", first=at("2024-01-22 00:00"))
+    assert {it.session: dict(it.left_out) for it in told.sessions} == {
+        "bots": {"bot": 1},
+        "slow": {"too_late": 1},
+        "others": {"other_app": 1},
+        None: {"without_session": 1},
+        "ancient": {"absurd_time": 1},
+        "long": {"past_cap": 1},
+        "clicks": {},
+        "one": {},
+        "two": {"copy_elsewhere": 1},
+        QUOTED: {},
+    }
+    facts = {it.session: it for it in told.sessions}
+    assert (facts["slow"].events, facts["slow"].copies, facts["slow"].taken) == (3, 1, 2)
+    assert [it for it in facts if facts[it].is_quarantined] == ["long"]
+    assert [it for it in facts if facts[it].taken and not facts[it].begins_row] == ["clicks"]
+    known = {it for it in facts if facts[it].is_known}
+    assert known == {"bots", "slow", "long", "clicks", "one", "two", QUOTED}
+
+
+@pytest.mark.parametrize(
+    ("kind", "id", "fate", "sentence"),
+    [
+        ("event", "ping", Fate.IN_TABLES, "Event ping counts in its session, which is in snow"),
+        ("page-view", "quoted", Fate.IN_TABLES, "Page view quoted is in the tables: snowplow_web"),
+        ("session", "two", Fate.LEFT_OUT, "of the same event in another session"),
+        ("user", "c-2024-01-10", Fate.IN_TABLES, "snowplow_web_sessions, snowplow_web_users"),
+        ("session", "forgotten", Fate.MISSED, "`windrow rerun --from 2024-01-24 --to 2024-01-25`"),
+        ("session", "it's none", Fate.NOT_FOUND, "2024-01-27 to 2024-01-28 (the days since"),
+    ],
+)
+def test_the_verdict_says_where_it_is(
+    site: OldSite, kind: str, id: str, fate: Fate, sentence: str
+) -> None:
+    days = {"first": at("2024-01-22 00:00")} if id == "forgotten" else {}
+    verdict = site.ask(kind, id, **days).verdict
+    assert (verdict.fate, sentence in verdict.sentence) == (fate, True), verdict.sentence
+
+
+def test_the_command_tells_people_and_programs(site: OldSite, capsys: Any) -> None:
+    asked = ["explain", "session", QUOTED, "--project-dir", str(site.folder), "-q"]
+    assert main([*asked, "--now", "2024-01-28"], spark=site.spark) == 0
+    text = capsys.readouterr().out
+    assert f"  Session {QUOTED}: 2 events, collected 2024-01-27 10:00:00 to " in text
+    (run,) = site.workspace.runs.last("web", 1)
+    assert text.splitlines()[-1] == (
+        f"Session {QUOTED} is in the tables: snowplow_web_page_views, snowplow_web_sessions; last "
+        f"processed by run {run.run_id}, {run.finished_at:%Y-%m-%d %H:%M:%S}."
+    )
+    assert main([*asked, "--now", "2024-01-28", "--json"], spark=site.spark) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["id"]) == ("session", QUOTED)
+    (web,) = document["packages"]
+    assert (web["package"], web["fate"]) == ("web", "in_tables")
+    assert main([*asked, "--package", "mobile"], spark=site.spark) == 2
+    assert capsys.readouterr().err.startswith("Error: Package 'mobile' is not in windrow.yml.")
+
+
+def test_the_events_of_other_days_are_found_when_asked_for(site: OldSite) -> None:
+    assert site.ask("event", "2024-01-10-1").verdict.fate is Fate.NOT_FOUND
+    bounds = {"first": at("2024-01-09 00:00"), "last": at("2024-01-10 00:00")}
+    told = site.ask("event", "2024-01-10-1", **bounds)
+    assert told.verdict.fate is Fate.IN_TABLES
+    assert [it.session for it in told.sessions] == ["s-2024-01-10"]
+
+
+def test_a_project_without_a_run_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    site = OldSite(spark, tmp_path)
+    site.arrive(*visit(date(2024, 1, 1)))
+    told = site.ask("session", "s-2024-01-01")
+    assert told.verdict.sentence == (
+        "No run of web has happened yet: `windrow run` makes the tables."
+    )
+
+
+def left_out_in(site: Site, kind: str, id: str) -> list[tuple[str | None, dict[str, int]]]:
+    """Asked before any run, of days that are given: events are judged all the same."""
+    (told,) = site.project().explain(kind, id, first=at("2024-01-01 00:00"), now=at("2024-01-02"))
+    assert told.verdict.fate is Fate.NO_RUN
+    return [(it.session, dict(it.left_out)) for it in told.sessions]
+
+
+def test_every_package_judges_by_its_own_rules(spark: SparkSession, tmp_path: Path) -> None:
+    app = App(spark, tmp_path / "app", format="delta")
+    app.arrive(app_event("a", "s", "2024-01-01 10:00", screen="v", platform="tv"))
+    assert left_out_in(app, "page-view", "v") == [("s", {"other_platform": 1})]
+
+    shop = Shop(spark, tmp_path / "shop", format="delta")
+    shop.arrive(event("b", "s", "2024-01-01 10:00", page="v"))
+    assert left_out_in(shop, "session", "s") == [("s", {"not_kept": 1})]
+
+    pages = entry("page_view", event_columns=["page_url"], table_name="pages", version="1")
+    normalized = Normalized(spark, tmp_path / "events", format="delta", events=[pages])
+    normalized.arrive(event("c", None, "2024-01-01 10:00", delay=timedelta(days=9)))
+    assert left_out_in(normalized, "event", "c") == [(None, {"too_late": 1})]
+    with pytest.raises(UsageError, match="Package 'normalize' has no sessions"):
+        normalized.project().explain("session", "s", package="normalize")
+    assert normalized.project().explain("session", "s") == []

@@ -1,0 +1,191 @@
+"""Explanations and the quarantine as people and programs read them."""
+
+from __future__ import annotations
+
+import io
+import re
+from datetime import date
+
+from rich.console import Console, RenderableType
+
+from website import at
+from windrow.operations.explain.values import (
+    Explanation,
+    Fate,
+    Kind,
+    SessionFacts,
+    Stretch,
+    TableRows,
+    Verdict,
+)
+from windrow.operations.quarantine import Added, Quarantine, QuarantinedSession, Released
+from windrow.report.explaining import explanations_document, explanations_text, verdicts_text
+from windrow.report.quarantining import (
+    added_document,
+    added_text,
+    quarantines_document,
+    quarantines_text,
+    released_document,
+    released_text,
+)
+from windrow.state.runs import Outcome, RunRecord
+
+RUN = RunRecord(
+    run_id="r1",
+    package="web",
+    outcome=Outcome.SUCCEEDED,
+    lower_limit=at("2024-03-04"),
+    upper_limit=at("2024-03-06"),
+    started_at=at("2024-03-06"),
+    finished_at=at("2024-03-06 00:01"),
+)
+TOLD = Explanation(
+    kind=Kind.SESSION,
+    id="s [1]",
+    package="web",
+    target="dev",
+    consumed=at("2024-03-05 23:00"),
+    furthest=at("2024-03-05 23:00"),
+    looked_at=Stretch(at("2024-03-04"), at("2024-03-08"), "the session's life"),
+    sessions=(
+        SessionFacts(
+            "s [1]",
+            user="u",
+            events=3,
+            copies=1,
+            taken=2,
+            left_out={"bot": 1},
+            first_collected=at("2024-03-05 10:00"),
+            last_collected=at("2024-03-05 10:05"),
+            start=at("2024-03-05 10:00"),
+            end=at("2024-03-05 10:05"),
+            is_quarantined=True,
+        ),
+    ),
+    runs=(RUN,),
+    tables=(
+        TableRows("derived.page_views", "domain_sessionid", "s [1]", 0),
+        TableRows(
+            *("derived.sessions", "domain_sessionid", "s [1]", 1),
+            samples=(
+                {
+                    "start_tstamp": at("2024-03-05 10:00"),
+                    "domain_sessionid": "s [1]",
+                    "start_tstamp_date": date(2024, 3, 5),
+                },
+            ),
+            written_by="r1",
+        ),
+    ),
+    reasons={"bot": "of bots"},
+    verdict=Verdict(Fate.IN_TABLES, "Session s [1] is in the tables: sessions."),
+)
+
+
+def shown(text: RenderableType) -> list[str]:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(text)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]  # a StringIO
+
+
+def test_an_explanation_tells_facts_and_a_verdict() -> None:
+    assert verdicts_text([TOLD]).plain == "Session s [1] is in the tables: sessions."
+    assert shown(explanations_text([TOLD])) == [
+        "web on dev",
+        "  Looked at events of 2024-03-04 00:00:00 to 2024-03-08 00:00:00: the session's life.",
+        "  Session s [1]: 3 events, 1 of them a copy, collected 2024-03-05 10:00:00 to 2024-03-05 "
+        "10:05:00.",
+        "    Left out: 1 of bots.",
+        "    In the lifecycle manifest: 2024-03-05 10:00:00 to 2024-03-05 10:05:00.",
+        "    Quarantined: it takes in no more events.",
+        "  In the windows of 1 run, the newest first:",
+        "    r1, succeeded, 2024-03-04 00:00:00 to 2024-03-06 00:00:00, ended 2024-03-06 00:01:00",
+        "  derived.page_views: no row.",
+        "  derived.sessions: 1 row (start_tstamp 2024-03-05 10:00:00); that day last written by "
+        "run r1.",
+        "  Models have come to 2024-03-05 23:00:00.",
+    ]
+
+
+def test_an_explanation_has_these_keys() -> None:
+    document = explanations_document(Kind.SESSION, "s [1]", [TOLD])
+    assert document.keys() == {"kind", "id", "packages"}
+    (web,) = document["packages"]
+    assert web.keys() == {
+        *("package", "target", "fate", "verdict", "reasons", "consumed", "looked_at"),
+        *("sessions", "has_more_sessions", "runs", "tables"),
+    }
+    assert web["looked_at"].keys() == {"from", "to", "because"}
+    assert web["sessions"][0].keys() == {
+        *("session_id", "user_id", "events", "copies", "taken", "left_out"),
+        *("first_collected", "last_collected", "first_loaded", "last_loaded"),
+        *("start_tstamp", "end_tstamp", "is_at_cap", "is_quarantined"),
+    }
+    assert web["runs"][0].keys() == {
+        *("run_id", "outcome", "lower_limit", "upper_limit", "started_at", "finished_at"),
+    }
+    assert web["tables"][1] == {
+        "table": "derived.sessions",
+        "column": "domain_sessionid",
+        "value": "s [1]",
+        "rows": 1,
+        "samples": [
+            {
+                "start_tstamp": "2024-03-05T10:00:00.000000Z",
+                "domain_sessionid": "s [1]",
+                "start_tstamp_date": "2024-03-05",
+            }
+        ],
+        "written_by": "r1",
+    }
+
+
+LISTED = Quarantine(
+    "web",
+    "dev",
+    2,
+    (
+        QuarantinedSession(
+            "s1",
+            "max_session_days",
+            at("2024-03-08"),
+            "r1",
+            at("2024-03-04 20:00"),
+            at("2024-03-07 20:00"),
+        ),
+    ),
+)
+
+
+def test_the_quarantine_is_a_table_and_tells_if_there_is_more() -> None:
+    heading, columns, _, row, more = shown(quarantines_text([LISTED]))
+    assert (heading, columns.split()) == (
+        "web on dev",
+        ["session", "why", "since", "by", "run", "began", "lasted"],
+    )
+    assert re.split(r" {2,}", row.strip()) == [
+        *("s1", "lasted max_session_days", "2024-03-08 00:00:00", "r1"),
+        *("2024-03-04 20:00:00", "3 days"),
+    ]
+    assert more == "  These are 1 of 2 sessions, the newest first; --limit shows more."
+    empty = Quarantine("web", "dev", 0, ())
+    assert shown(quarantines_text([empty]))[-1] == "  No session is in quarantine."
+    assert quarantines_document([LISTED])["packages"][0]["sessions"][0].keys() == {
+        *("session_id", "reason", "since", "run_id", "start_tstamp", "end_tstamp"),
+    }
+
+
+def test_who_was_put_in_and_taken_out_is_told() -> None:
+    added = Added("web", "dev", "r2", ("s2",), ("s1",))
+    assert shown(added_text(added))[1:] == [
+        "  Put into quarantine: s2.",
+        "  Later events of theirs are left out, once their end lies behind the look-back of a run. "
+        "Rows that they have in the tables stay.",
+        "  Was there before: s1.",
+    ]
+    assert added_document(added).keys() == {"package", "target", "run_id", "added", "there_before"}
+    released = Released("web", "dev", ("s3",), unknown=("s3",), again=(), runs=())
+    assert shown(released_text(released))[1].startswith("  Released s3, of which no run has taken")
+    assert released_document(released).keys() == {
+        *("package", "target", "released", "quarantined_again", "unknown", "runs"),
+    }

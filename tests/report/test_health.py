@@ -1,0 +1,143 @@
+"""What the report finds: all is well, or what is not, the worst first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from report.overviews import (
+    PAGE_VIEWS,
+    USERS,
+    a_package,
+    a_project_that_has_not_run,
+    a_run,
+    an_overview,
+)
+from report.values import a_lease, a_plan, at
+from windrow.operations.edited_positions import EditedPosition
+from windrow.operations.overview import DailyRows, Overview
+from windrow.report.page.health import Grade, health_document, health_of
+from windrow.report.page.windows import Stretch, counting, gaps, overlaps
+from windrow.state.runs import FailedCheck, ModelFate, ModelOutcome, Outcome, RunRecord
+
+RUNS = tuple(a_run(number) for number in range(6))
+
+
+def found(overview: Overview) -> list[tuple[Grade, str]]:
+    return [(it.grade, it.text) for it in health_of(overview).findings]
+
+
+def test_all_is_well_where_nothing_is_to_be_found():
+    health = health_of(an_overview(*RUNS))
+    assert (health.findings, health.grade, health.verdict) == ((), Grade.FINE, "All is well")
+    assert health_document(health) == {"health": "fine", "findings": []}
+
+
+def test_a_project_that_has_not_run_is_neither_well_nor_ill():
+    overview = a_project_that_has_not_run()
+    (package,) = overview.packages
+    ready = replace(package, status=replace(package.status, problem=None))
+    health = health_of(replace(overview, packages=(ready,)))
+    assert health.verdict == "Nothing has run yet"
+    assert health_document(health)["health"] == "not_run"
+    assert found(overview)[0] == (Grade.WARN, "No run is possible: There are no events.")
+
+
+def test_a_model_that_failed_is_told_with_its_reason_until_it_succeeds():
+    failed = a_run(
+        5,
+        Outcome.FAILED,
+        models=(
+            ModelOutcome(PAGE_VIEWS, ModelFate.FAILED, error="ValueError: no cheese"),
+            ModelOutcome(USERS, ModelFate.SKIPPED, error="reads page_views, which failed"),
+        ),
+    )
+    text = f"{PAGE_VIEWS} failed in run {failed.run_id}: ValueError: no cheese"
+    skipped = f"Skipped, because they read one that failed: {USERS}."
+    assert found(an_overview(*RUNS[:5], failed)) == [(Grade.BAD, text), (Grade.WARN, skipped)]
+    assert found(an_overview(*RUNS[:5], failed, a_run(6))) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "grade", "text"),
+    [
+        (Outcome.REJECTED, Grade.BAD, "was rejected by its checks. Why."),
+        (Outcome.UNDONE, Grade.WARN, "did not come to its end and was taken back. Why."),
+    ],
+)
+def test_a_last_run_that_was_not_kept_is_told(outcome: Outcome, grade: Grade, text: str):
+    last = a_run(5, outcome, error="Why.")
+    ((seen, told),) = found(an_overview(*RUNS[:5], last))
+    assert seen is grade
+    assert told.endswith(text)
+
+
+def test_a_warning_of_the_last_runs_checks_is_told():
+    warned = (FailedCheck("t", "not_null(x)", "warn", 3),)
+    overview = an_overview(*RUNS[:5], a_run(5, failed_checks=warned))
+    assert found(overview) == [(Grade.WARN, "1 check of the last run warned: t not_null(x).")]
+
+
+def test_a_run_that_stays_away_longer_than_usual_is_missed():
+    assert found(an_overview(*RUNS, now=at(7) + timedelta(days=2))) == []
+    assert found(an_overview(*RUNS, now=at(7) + timedelta(days=4))) == [
+        (Grade.WARN, "The last run was 4 days ago; usually one comes every 1 day.")
+    ]
+
+
+def test_models_that_lag_edits_and_a_killed_run_are_told():
+    positions = {PAGE_VIEWS: at(7), USERS: at(6)}
+    overview = an_overview(
+        *RUNS,
+        plan=replace(a_plan(), positions=positions),
+        lease=a_lease(),
+        edited=(EditedPosition(USERS, at(7), at(6)),),
+    )
+    assert [text.partition(":")[0].partition(",")[0] for _, text in found(overview)] == [
+        "1 model lags behind the others",
+        "Run 20240307T000000-dead0000",
+        "Rows of the manifest were moved outside windrow",
+    ]
+
+
+def test_a_day_without_rows_between_days_with_rows_is_a_hole():
+    rows = {date(2024, 3, day): 10 for day in (1, 2, 5)}
+    package = a_package(
+        status=an_overview(*RUNS).packages[0].status, daily=(DailyRows("page_views", rows),)
+    )
+    overview = replace(an_overview(*RUNS), packages=(package,))
+    text = "page_views has no row on 2 days: 2024-03-03, 2024-03-04."
+    assert found(overview) == [(Grade.WARN, text)]
+    unsteady = replace(overview, packages=(replace(package, steady=None),))
+    assert found(unsteady) == []
+
+
+# --- windows ---------------------------------------------------------------------------------
+
+
+def test_windows_of_runs_one_after_the_other_overlap_by_their_look_back():
+    assert gaps(RUNS) == []
+    assert overlaps(RUNS[:2]) == [Stretch(at(1, 18), at(2), 2)]
+
+
+def test_a_stretch_that_no_kept_run_took_in_is_a_gap():
+    hole = Stretch(at(3), at(3, 18), 0)
+    assert gaps(counting([RUNS[0], RUNS[1], RUNS[3]])) == [hole]
+    rejected = a_run(2, Outcome.REJECTED)
+    assert gaps(counting([RUNS[0], RUNS[1], rejected, RUNS[3]])) == [hole]
+    ((grade, text),) = found(an_overview(RUNS[0], RUNS[1], RUNS[3]))
+    assert grade is Grade.WARN
+    assert "2024-03-03 00:00 to 2024-03-03 18:00" in text
+
+
+def test_runs_that_were_rolled_back_or_begun_anew_do_not_count():
+    back = replace(
+        a_run(9, Outcome.ROLLED_BACK), error=f"Back to before run {RUNS[2].run_id}.", models=()
+    )
+    assert counting([*RUNS[:4], back]) == [*RUNS[:2]]
+    of_old = replace(back, error="Back to before run 20200101T000000-00000000.")
+    assert counting([*RUNS[:4], of_old]) == []
+    anew: RunRecord = a_run(9, state="first_run")
+    assert counting([*RUNS[:4], anew]) == [anew]
