@@ -40,7 +40,7 @@ def test_what_belongs_to_an_entry_of_a_list_stays_in_it():
 
     text = "1. One:\n\n   ```sh\n   ls\n   ```\n\n   more\n2. Two\n\n```yaml\n- a\n  b\n```\n"
     assert with_wide_lists(text) == (
-        "1. One:\n\n    ```sh\n    ls\n    ```\n\n    more\n2. Two\n\n```yaml\n- a\n  b\n```\n"
+        "1. One:\n\n    ```sh\n    ls\n    ```\n\n    more\n\n2. Two\n\n```yaml\n- a\n  b\n```\n"
     )
 
 

@@ -90,13 +90,19 @@ def with_addresses(text: str) -> str:
 
 
 def with_wide_lists(text: str) -> str:
-    """What belongs to an entry of a list by four blanks, as Python's Markdown has it."""
-    lines, width, in_code = [], 0, False
+    """Lists as Python's Markdown has them: what belongs to an entry stands in by four blanks.
+
+    After an entry of several paragraphs the next one needs an empty line before it.
+    """
+    lines: list[str] = []
+    width, begin, in_code = 0, 0, False
     for line in text.splitlines():
         in_code ^= line.startswith("```")
         entry = None if in_code else LIST_ENTRY.match(line)
         if entry:
-            width = len(entry[0])
+            is_loose = width and re.search(r"\n\n {4}", "\n".join(lines[begin:]))
+            lines += [""] if is_loose and lines[-1] else []
+            width, begin = len(entry[0]), len(lines)
         elif line and not line.startswith(" "):
             width = 0
         belongs = 0 < width < 4 and not entry and line.startswith(" " * width)
