@@ -13,7 +13,7 @@ PART ?= $(shell expr $$(date -u +%s) / 86400 % $(PARTS) + 1)/$(PARTS)
 NOT_OUR_WARNINGS := -W ignore::DeprecationWarning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci test-part test-all test-lowest kills conformance lint format bench clean
+.PHONY: help setup demo test test-ci test-part test-all test-lowest kills conformance lint docs format bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ lint: setup ## Check style, types and layers
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+docs: setup ## Build the documentation into build/site; a link that leads nowhere is an error
+	$(BIN)/python tools/docs/build_site.py
 
 format: setup ## Put the code in shape
 	$(BIN)/ruff check --fix

@@ -1,6 +1,7 @@
 """Write the reference pages from the declarations that make them true.
 
-python tools/docs/build.py            write configuration.md, state.md and a page per package
+python tools/docs/build.py            write configuration.md, state.md, events-table.md, cli.md,
+                                      python.md, a page per package, and the pictures
 python tools/docs/build.py --check    change nothing; exit 1 if a page would change
 """
 
@@ -43,6 +44,12 @@ from windrow.state.manifest import MANIFEST
 from windrow.state.records import columns_of
 from windrow.state.runs import RunRecord
 from windrow.tables import Columns, TableName
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cli_page import cli_page
+from events_page import events_page
+from pictures import pictures
+from python_page import python_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -249,10 +256,21 @@ def tables_of(package: Package) -> list[Table]:
     ]
 
 
+def _everything(package: Package) -> ModelSettings:
+    """The package's settings with every option on that adds tables or columns."""
+    if package.name == "normalize":
+        return _some_normalized()
+    return _settings(package, *_enabling(package))
+
+
+def _some_normalized() -> NormalizeSettings:
+    entry = {"event_names": ["<event_name>"], "event_columns": []}
+    return NormalizeSettings.model_validate({"events": [entry], "users": {"user_columns": []}})
+
+
 def normalize_tables() -> list[Table]:
     """The kinds of tables that normalize makes: which there are, a project's configuration says."""
-    entry = {"event_names": ["<event_name>"], "event_columns": []}
-    settings = NormalizeSettings.model_validate({"events": [entry], "users": {"user_columns": []}})
+    settings = _some_normalized()
     (of_events,) = event_tables(settings)
     of_users = users_table(settings)
     assert of_users is not None
@@ -442,8 +460,13 @@ def _code(names: Iterable[str]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every generated page, by its file."""
+    """Every generated page and picture, by its file."""
+    everything = {name: _everything(package) for name, package in PACKAGES.items()}
     return {
+        **{DOCS / "images" / name: svg for name, svg in pictures().items()},
+        DOCS / "cli.md": cli_page(),
+        DOCS / "events-table.md": events_page(everything),
+        DOCS / "python.md": python_page(),
         DOCS / "configuration.md": configuration(),
         DOCS / "state.md": page(STATE_INTRO, state_tables()),
         **{
