@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tables.rows import COLUMNS, ORDERS, orders, stored
 from windrow.columns.rules import column
 from windrow.errors import TableError
-from windrow.tables import ConflictError, TableName, Tables
+from windrow.tables import DELETED, ConflictError, TableName, Tables
 
 A = ("a", "2024-01-01", 1, "x")
 B = ("b", "2024-01-02", 2, "y")
@@ -284,6 +284,20 @@ def test_restore_to_nothing_empties_the_table(spark: SparkSession, tables: Table
     assert tables.exists(ORDERS)
     assert stored(tables.read(ORDERS)) == []
     assert "undone" not in {commit.run_id for commit in tables.history(ORDERS)}
+
+
+def test_a_merge_that_takes_the_last_rows_out_can_be_taken_back(
+    spark: SparkSession, filled: Tables
+) -> None:
+    before = filled.version(ORDERS)
+    gone = orders(spark, A, B).select("order_id").withColumn(DELETED, F.lit(True))
+    with filled.commits_of("emptying"):
+        filled.merge(ORDERS, gone, key=["order_id"], insert=False)
+    assert stored(filled.read(ORDERS)) == []
+    assert [it.version for it in filled.history(ORDERS)][1] == before
+
+    filled.restore(ORDERS, before)
+    assert stored(filled.read(ORDERS)) == [A, B]
 
 
 def test_drop_removes_the_table_and_its_past(filled: Tables) -> None:

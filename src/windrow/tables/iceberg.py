@@ -22,6 +22,8 @@ RESTORED = "restored_version"
 """What the summary of a snapshot has that brought the rows of an older version back."""
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property"
 """What settings begin with whose values go into the summaries of snapshots."""
+_MERGED = "spark.merge-into.num-target-rows-"
+"""What figures begin with that the summary of a merge's snapshot has."""
 RETYPED = "windrow.retyped"
 """The property of a table some of whose columns were made anew with other types."""
 
@@ -288,13 +290,15 @@ def lineage(snapshots: Iterable[Row]) -> Iterator[Row]:
     """The present snapshot and its ancestors, newest first.
 
     Back to one that emptied the table or that stands for an older one: what came before it counts
-    no more.
+    no more. A merge that took the last rows out is a change like any other.
     """
     by_id = {row["snapshot_id"]: row for row in snapshots}
     snapshot = next((row for row in by_id.values() if row["is_now"]), None)
     while snapshot:
         yield snapshot
-        is_empty = snapshot["summary"].get("total-records") == "0"
+        summary = snapshot["summary"]
+        is_merge = any(name.startswith(_MERGED) for name in summary)
+        is_empty = summary.get("total-records") == "0" and not is_merge
         is_emptied = is_empty and snapshot["operation"] in ("delete", "overwrite")
         if is_emptied or RESTORED in snapshot["summary"]:
             return
@@ -303,14 +307,13 @@ def lineage(snapshots: Iterable[Row]) -> Iterator[Row]:
 
 def _commit(row: Row) -> Commit:
     summary = row["summary"]
-    merged = "spark.merge-into.num-target-rows-"
     return Commit(
         version=str(row["snapshot_id"]),
         run_id=summary.get(RUN_ID),
         operation=row["operation"],
         before=None if row["parent_id"] is None else str(row["parent_id"]),
-        rows_inserted=count(summary, f"{merged}inserted", "added-records"),
-        rows_updated=count(summary, f"{merged}updated"),
-        rows_deleted=count(summary, f"{merged}deleted", "deleted-records"),
+        rows_inserted=count(summary, f"{_MERGED}inserted", "added-records"),
+        rows_updated=count(summary, f"{_MERGED}updated"),
+        rows_deleted=count(summary, f"{_MERGED}deleted", "deleted-records"),
         bytes_added=count(summary, "added-files-size"),
     )
