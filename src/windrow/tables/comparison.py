@@ -135,7 +135,7 @@ def compare(
         return found[what][counted] if what in found else 0
 
     def told(what: str) -> Found:
-        return _found(found[what]) if what in found else Found()
+        return _found(found[what], examples) if what in found else Found()
 
     whose = ("both", "only_a", "only_b")
     return Comparison(
@@ -349,14 +349,14 @@ def _facts(
 
 def _examples(most: int) -> list[Column]:
     """The first and the last by key, and some from between: what is kept does not grow."""
-    row, key = F.struct("key", "a", "b"), F.col("key")
-    between = max(0, most - 2)
-    share = F.pmod(F.xxhash64("key"), F.lit(max(1, between)))
-    kept = [F.min_by(row, key), F.max_by(row, key)][:most]
-    kept += [
-        F.min_by(F.when(share == part, row), F.when(share == part, key)) for part in range(between)
+    row, key, number = F.struct("key", "a", "b"), F.col("key"), F.xxhash64("key")
+    share = F.pmod(number, F.lit(max(1, most)))
+    between = [
+        pick(F.when(share == part, row), F.when(share == part, number))
+        for part in range(most)
+        for pick in (F.min_by, F.max_by)
     ]
-    return kept or [F.lit(None).cast("struct<key:array<string>,a:string,b:string>")]
+    return [F.min_by(row, key), F.max_by(row, key), *between]
 
 
 def _text(value: Column) -> Column:
@@ -365,6 +365,6 @@ def _text(value: Column) -> Column:
     return F.when(F.length(text) > _LONGEST_VALUE, cut).otherwise(text)
 
 
-def _found(row: Row) -> Found:
+def _found(row: Row, most: int) -> Found:
     kept = [Example(tuple(it["key"]), it["a"], it["b"]) for it in row["examples"] if it is not None]
-    return Found(row["count"], tuple(dict.fromkeys(kept)))
+    return Found(row["count"], tuple(dict.fromkeys(kept))[:most])
