@@ -9,7 +9,7 @@ from py4j.java_gateway import JavaClass, JavaMember  # type: ignore[import-untyp
 from pyspark.sql import SparkSession
 
 # What PySpark looks up anew for each column and each list of columns, by the names it uses.
-_ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "functions", "PythonUtils")
+ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "functions", "PythonUtils")
 
 
 class _RememberedClass(JavaClass):  # type: ignore[misc]
@@ -29,7 +29,7 @@ def remember_java_names(spark: SparkSession) -> None:
     method is: a third of all messages to Java, and Java looks through its jars for an answer.
     """
     jvm: Any = spark._jvm
-    for name in _ASKED_FOR_OFTEN:
+    for name in ASKED_FOR_OFTEN:
         if name not in vars(jvm):
             found = getattr(jvm, name)
             if type(found) is JavaClass:
