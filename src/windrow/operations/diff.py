@@ -13,7 +13,7 @@ from windrow.tables import TableName
 from windrow.tables.comparison import Comparison, compare
 from windrow.tables.refusals import refusals
 
-_BOOKKEEPING = re.compile(r"windrow_(runs|leases)|snowplow_\w+_key_days")
+_BOOKKEEPING = re.compile(r"windrow_(runs|leases)|snowplow_\w+_(key_days|quarantine_notes)")
 """Tables that tell of runs, not of events: in any two schemas they differ."""
 
 
