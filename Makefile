@@ -7,7 +7,7 @@ READY := .venv/.ready
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 # An environment of its own; old libraries are warned about by newer ones beneath them.
 LOWEST := build/lowest
-# The slow tests take an hour: CI runs another eighth of them every day.
+# The slow tests take an hour: an eighth of them is due every day.
 PARTS := 8
 PART ?= $(shell expr $$(date -u +%s) / 86400 % $(PARTS) + 1)/$(PARTS)
 NOT_OUR_WARNINGS := -W ignore::DeprecationWarning
@@ -23,10 +23,10 @@ setup: $(READY) ## Make .venv from requirements.lock, with windrow in it
 demo: setup ## Run the demo: synthetic events, several days of runs, a report
 	$(BIN)/windrow demo
 
-test: setup ## Run the tests of every day: five minutes on two cores
+test: setup ## Run the tests of every day
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not ci and not slow and not conformance and not kills"
 
-test-ci: setup ## Run those that every change must pass too, and five minutes do not hold
+test-ci: setup ## Run those that take several runs each; every change must pass them too
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "ci and not slow"
 
 test-part: setup ## Run today's part of the slow tests (PART=3/8: that one)
