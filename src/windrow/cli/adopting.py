@@ -10,9 +10,8 @@ from windrow.cli.call import ProjectCall
 from windrow.cli.options import Now, Package
 from windrow.cli.values import parse_now
 from windrow.engine.steps import Step
+from windrow.errors import RefusedError
 from windrow.report.adoptions import adoptions_document, adoptions_text
-
-REFUSED = 4
 
 
 def adopt(
@@ -34,4 +33,4 @@ def adopt(
     if apply and not is_refused:
         found = [project.adopt(name, now=clock, listener=call.progress) for name in packages]
     call.report(adoptions_document(found), adoptions_text(found, is_asked=apply))
-    return REFUSED if is_refused else 0
+    return RefusedError.exit_code if is_refused else 0

@@ -7,7 +7,8 @@ quarantine as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,12 +19,12 @@ from pyspark.sql import functions as F
 
 from windrow.columns.timestamps import from_micros
 from windrow.engine.events import checked_source
-from windrow.engine.holding import end, held, look, settle
+from windrow.engine.holding import Seen, end, held, look, settle
 from windrow.engine.intake.lifecycle import is_over_long
 from windrow.engine.intake.session_events import scan
 from windrow.engine.key_days import KeyDays
 from windrow.engine.plan import Plan
-from windrow.engine.quarantine import Reason, note_sessions, take_out
+from windrow.engine.quarantine import QUARANTINE_NOTES, Reason, note_sessions, take_out
 from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener, say_nothing
 from windrow.engine.workspace import Workspace
@@ -31,7 +32,7 @@ from windrow.errors import RefusedError, UsageError, did_you_mean
 from windrow.models.foundation import SESSION_ID
 from windrow.operations.explain.found_events import lives_of
 from windrow.operations.rerun import plan_rerun, run_step
-from windrow.state.leases import Intent, Kind
+from windrow.state.leases import Intent, Kind, Lease
 from windrow.state.limits import Limits, State
 from windrow.state.records import collect_together
 from windrow.state.runs import Outcome, new_run_id
@@ -111,7 +112,8 @@ def quarantined(ws: Workspace, *, limit: int = 100) -> Quarantine:
         )
         for row in found["newest"]
     ]
-    known = _lives(ws, [it.session for it in sessions if it.start is None])
+    unknown = [it.session for it in sessions if it.start is None]
+    known = _lives(_lives_frame(ws, unknown)) if unknown else {}
     told = (
         replace(it, start=known[it.session].start, end=known[it.session].end)
         if it.session in known
@@ -142,11 +144,9 @@ def add_to_quarantine(
     lives = lives_of(ws, KeyDays.seen(ws, seen), materialize(ids))
     rows = ids.join(lives.select(SESSION_ID, "start_tstamp", "end_tstamp"), SESSION_ID, how="left")
     known = materialize(rows.withColumnRenamed(SESSION_ID, name))
-    with held(ws, new_run_id(now), Intent(kind=Kind.QUARANTINE), seen) as lease:
+    with _editing(ws, now, seen) as lease:
         ws.tables.append(ws.quarantine, known.select(name))
         note_sessions(ws, known, F.lit(Reason.BY_HAND.value), run_id=lease.run_id, now=now)
-        versions = ws.versions_of([ws.quarantine, ws.quarantine_notes])
-        end(ws, lease, Outcome.EDITED, clock=now, table_versions=versions)
     return Added(
         ws.name, ws.target, lease.run_id, tuple(new), tuple(it for it in asked if it in before)
     )
@@ -168,8 +168,9 @@ def release(
             f"Not in the quarantine of {ws.name}: {_named(missing)}."
             f"{did_you_mean(missing[0], known)} `windrow quarantine ls` lists who is."
         )
-    lives = _lives(ws, asked)
-    if stuck := _returning(ws, asked):
+    recorded = materialize(_lives_frame(ws, asked))
+    lives = _lives(recorded)
+    if stuck := _returning(ws, recorded):
         days = ws.settings.max_session_days
         raise RefusedError(
             f"Nothing was changed: {_named(stuck)} would be quarantined again by the next run, as "
@@ -214,9 +215,15 @@ def _only_take_out(
     ws: Workspace, sessions: Sequence[str], now: datetime, listener: Listener
 ) -> None:
     """Take sessions out that no run has taken in: there is nothing to process again."""
-    seen = settle(ws, listener)
-    with held(ws, new_run_id(now), Intent(kind=Kind.QUARANTINE), seen) as lease:
+    with _editing(ws, now, settle(ws, listener)):
         take_out(ws, sessions)
+
+
+@contextmanager
+def _editing(ws: Workspace, now: datetime, seen: Seen) -> Iterator[Lease]:
+    """Hold the package while the quarantine is changed by hand, and note that it was."""
+    with held(ws, new_run_id(now), Intent(kind=Kind.QUARANTINE), seen) as lease:
+        yield lease
         versions = ws.versions_of([ws.quarantine, ws.quarantine_notes])
         end(ws, lease, Outcome.EDITED, clock=now, table_versions=versions)
 
@@ -248,11 +255,13 @@ def _those_in(ws: Workspace, sessions: Sequence[str]) -> set[str]:
 def _notes(ws: Workspace) -> DataFrame:
     """The newest note on each session; someone may have taken one out without windrow."""
     columns = ("since", "reason", "run_id", "start_tstamp", "end_tstamp")
-    if not ws.tables.exists(ws.quarantine_notes):
-        types = {name: "string" for name in ("reason", "run_id")}
-        types |= dict.fromkeys(("since", "start_tstamp", "end_tstamp"), "timestamp")
-        return frame_of(ws.spark, [], {SESSION_ID: "string", **types})
-    notes = ws.tables.read(ws.quarantine_notes).withColumnRenamed("session_id", SESSION_ID)
+    is_there = ws.tables.exists(ws.quarantine_notes)
+    found = (
+        ws.tables.read(ws.quarantine_notes)
+        if is_there
+        else frame_of(ws.spark, [], QUARANTINE_NOTES)
+    )
+    notes = found.withColumnRenamed("session_id", SESSION_ID)
     newest = notes.groupBy(SESSION_ID).agg(F.max(F.struct(*columns)).alias("note"))
     return newest.select(SESSION_ID, "note.*")
 
@@ -262,27 +271,26 @@ class _Life(NamedTuple):
     end: datetime
 
 
-def _lives(ws: Workspace, sessions: Sequence[str]) -> dict[str, _Life]:
-    """Session -> its life in the lifecycle manifest; without those that are not there."""
-    if not sessions:
-        return {}
+def _lives(recorded: DataFrame) -> dict[str, _Life]:
+    """Session -> its life, of rows of the lifecycle manifest."""
     lives = {}
-    for row in collect_together({"lives": _lives_frame(ws, sessions)})["lives"]:
+    for row in collect_together({"lives": recorded})["lives"]:
         start, end = from_micros(row["start_tstamp"]), from_micros(row["end_tstamp"])
         if start is not None and end is not None:
             lives[row[SESSION_ID]] = _Life(start, end)
     return lives
 
 
-def _returning(ws: Workspace, sessions: Sequence[str]) -> list[str]:
+def _returning(ws: Workspace, recorded: DataFrame) -> list[str]:
     """Those that would be quarantined again, whatever events they have."""
     by_length = is_over_long(ws.settings)
-    judged = ws.foundation.as_recorded(_lives_frame(ws, sessions))
+    judged = ws.foundation.as_recorded(recorded)
     stuck = judged.where(ws.hooks.column("quarantine_sessions", by_length))
     return [row[0] for row in stuck.select(ws.foundation.recorded_session).collect()]
 
 
 def _lives_frame(ws: Workspace, sessions: Sequence[str]) -> DataFrame:
+    """The rows of the lifecycle manifest; without the sessions that are not there."""
     ids = frame_of(ws.spark, [[it] for it in sessions], {SESSION_ID: "string"})
     return lives_of(ws, KeyDays.seen(ws, look(ws)), materialize(ids))
 

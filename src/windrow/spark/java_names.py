@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 ASKED_FOR_OFTEN = ("org.apache.spark.sql.functions", "functions", "PythonUtils")
 
 
-class _RememberedClass(JavaClass):  # type: ignore[misc]
+class _RememberedClass(JavaClass):  # type: ignore[misc]  # py4j has no types
     """A class of Java that asks for each of its static methods once."""
 
     def __getattr__(self, name: str) -> Any:

@@ -130,7 +130,7 @@ def _lay(
     bars = axes.barh(
         places,
         [it.length for it in stretches],  # type: ignore[arg-type]  # it takes times too
-        left=[it.begin for it in stretches],  # type: ignore[arg-type]
+        left=[it.begin for it in stretches],  # type: ignore[arg-type]  # times here too
         height=height,
         color=[colour(role) for role in roles],
     )
