@@ -7,16 +7,22 @@ READY := .venv/.ready
 SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 # An environment of its own; old libraries are warned about by newer ones beneath them.
 LOWEST := build/lowest
+# Another one, beside .venv: Airflow and Dagster bring 150 packages.
+NEIGHBOURS := build/neighbours
+# And one with servers that are programs of their own, beside jars for one more.
+SERVICES := build/services
 # The slow tests take an hour: an eighth of them is due every day.
 PARTS := 8
 PART ?= $(shell expr $$(date -u +%s) / 86400 % $(PARTS) + 1)/$(PARTS)
+# What `test` and then `test-ci` reach of the code is noted if COVERED is set: `.ci/run` does.
+COVER := $(if $(COVERED),--cov --cov-report=)
 NOT_OUR_WARNINGS := -W ignore::DeprecationWarning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci test-part test-all test-lowest kills conformance lint docs format bench clean
+.PHONY: help setup demo test test-ci test-part test-all test-lowest test-neighbours kills test-services coverage conformance lint docs format bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv from requirements.lock, with windrow in it
 
@@ -24,10 +30,10 @@ demo: setup ## Run the demo: synthetic events, several days of runs, a report
 	$(BIN)/windrow demo
 
 test: setup ## Run the tests of every day
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not ci and not slow and not conformance and not kills"
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(COVER) -m "not ci and not slow and not conformance and not kills and not services"
 
 test-ci: setup ## Run those that take several runs each; every change must pass them too
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "ci and not slow"
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(COVER) $(if $(COVERED),--cov-append) -m "ci and not slow"
 
 test-part: setup ## Run today's part of the slow tests (PART=3/8: that one)
 	$(BIN)/pytest -n 2 -m slow --part $(PART)
@@ -37,15 +43,24 @@ test-all: setup ## Run all tests
 
 test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (needs uv)
 	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
-	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e .
+	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[metrics,openlineage]'
 	uv pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
 	uv pip install --quiet --python $(LOWEST)/bin/python --no-deps -r requirements.nodeps.lock
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \
 	  --ignore tests/tables --ignore tests/spark --ignore tests/crashes
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) tests/engine/test_replays.py tests/tables/test_rewriting.py
 
+test-neighbours: $(NEIGHBOURS)/.ready ## Try what windrow has for Airflow and Dagster with the real ones
+	WINDROW="$(abspath $(BIN)/windrow)" $(NEIGHBOURS)/bin/pytest -W default -m neighbours tests/neighbours
+
 kills: setup ## Kill runs at many moments and see that the next ones mend it
 	$(BIN)/pytest -n 2 --dist worksteal -m "kills and not slow"
+
+test-services: $(SERVICES)/.ready ## Run a project's life on a cluster, Spark Connect, an object store and catalogs
+	WINDROW_SERVICES="$(abspath $(SERVICES)/bin)" $(BIN)/pytest -m services -rs
+
+coverage: setup ## Say how much of the code the tests with COVERED=1 reached; it may not fall
+	$(BIN)/coverage report --fail-under=94
 
 conformance: setup ## Compare whole tables with the published expected output
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m conformance
@@ -67,8 +82,42 @@ bench: setup ## Measure what runs cost, beside the floor (see docs/performance.m
 	$(BIN)/python -m bench
 
 clean: ## Remove what tools and runs left behind (.venv stays)
-	rm -rf build dist windrow-demo .windrow .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build dist windrow-demo .windrow .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# Of the same Python as .venv, from which it has PySpark and what else windrow needs: by a path file, behind its own.
+$(NEIGHBOURS)/.ready: requirements.neighbours.lock $(READY)
+	rm -rf $(NEIGHBOURS)
+	@if command -v uv >/dev/null; then \
+	  set -ex; \
+	  uv venv --quiet --no-config --python $(BIN)/python $(NEIGHBOURS); \
+	  uv pip install --quiet --python $(NEIGHBOURS)/bin/python --require-hashes -r requirements.neighbours.lock; \
+	else \
+	  set -ex; \
+	  $(BIN)/python -m venv $(NEIGHBOURS); \
+	  $(NEIGHBOURS)/bin/python -m pip install --quiet --require-hashes -r requirements.neighbours.lock; \
+	fi
+	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	  { echo "$(CURDIR)/src"; $(BIN)/python -c "$$site"; } > "$$($(NEIGHBOURS)/bin/python -c "$$site")/windrow.pth"
+	@touch $@
+
+$(SERVICES)/.ready: requirements.services.lock tests/services/rest/pom.xml $(READY)
+	rm -rf $(SERVICES)
+	@if command -v uv >/dev/null; then \
+	  set -ex; \
+	  uv venv --quiet --no-config --python $(BIN)/python $(SERVICES); \
+	  uv pip install --quiet --python $(SERVICES)/bin/python --require-hashes -r requirements.services.lock; \
+	else \
+	  set -ex; \
+	  $(BIN)/python -m venv $(SERVICES); \
+	  $(SERVICES)/bin/python -m pip install --quiet --require-hashes -r requirements.services.lock; \
+	fi
+	@if command -v mvn >/dev/null; then \
+	  mvn -q -B -f tests/services/rest/pom.xml dependency:copy-dependencies -DoutputDirectory="$(abspath $(SERVICES)/rest)"; \
+	else \
+	  echo "There is no Maven here: the test of the REST catalog will be skipped."; \
+	fi
+	@touch $@
 
 # uv where there is one (it is several times faster), pip otherwise; both check the hashes.
 $(READY): requirements.lock requirements.nodeps.lock pyproject.toml

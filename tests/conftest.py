@@ -12,12 +12,17 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from conformance.published import need_fixtures
 from windrow.spark.jars import FORMATS
 from windrow.spark.java_flags import COMPILER_FLAGS
 from windrow.tables import Tables, open_tables
+
+# Two busy cores make any example slow once in a while; a test that hangs has its own limit.
+settings.register_profile("windrow", deadline=None)
+settings.load_profile("windrow")
 
 SETTINGS = {
     "spark.jars.packages": ",".join(jars.coordinates for jars in FORMATS.values()),

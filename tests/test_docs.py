@@ -11,7 +11,9 @@ from types import ModuleType
 import pytest
 import typer
 
+import windrow
 from windrow.cli.app import build_app
+from windrow.cli.call import INTERRUPTED, TERMINATED
 from windrow.columns.rules import column, rule_of
 from windrow.config.overrides import ignored_options
 from windrow.packages import HOOKS, PACKAGES, SETTINGS
@@ -122,6 +124,19 @@ def test_links_lead_somewhere(page: Path):
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def test_the_production_page_says_what_to_do_after_every_exit_code():
+    page = (ROOT / "docs" / "production.md").read_text()
+    told = {
+        int(it) for row in re.findall(r"^\| ([\d, ]+)", page, re.MULTILINE) for it in row.split(",")
+    }
+    errors = [it for it in vars(windrow.errors).values() if isinstance(it, type)]
+    given = {it.exit_code for it in errors if issubclass(it, windrow.WindrowError)}
+    assert given == {1, 2, 3, 4}
+    assert {0, *given, INTERRUPTED, TERMINATED} <= told
+    for script in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        compile(script, "production.md", "exec")
 
 
 def commands_in(text: str) -> list[list[str]]:

@@ -17,7 +17,8 @@ import pytest
 
 import windrow
 from windrow.spark.connect import CONNECT_PACKAGES
-from windrow.spark.jars import FORMATS
+from windrow.spark.jars import FORMATS, ICEBERG_JARS
+from windrow.spark.surroundings import spark_home
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -36,6 +37,30 @@ def test_the_extra_connect_has_what_pyspark_asks_for_and_is_looked_for():
     assert len(CONNECT_PACKAGES) == len(needed)
 
 
+def test_the_neighbours_are_tried_with_what_their_extras_bring():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    extras = PROJECT["optional-dependencies"]
+    assert {*extras["airflow"], *extras["dagster"]} <= {*groups["neighbours"]}
+    lock = (ROOT / "requirements.neighbours.lock").read_text()
+    assert "apache-airflow-task-sdk==" in lock
+    assert "pyspark==" not in lock
+    assert "://" not in lock
+
+
+def test_packages_for_s3_are_of_the_versions_of_hadoop_and_iceberg_here():
+    page = (ROOT / "docs" / "where-it-runs.md").read_text()
+    (hadoop,) = (spark_home() / "jars").glob("hadoop-client-api-*.jar")
+    assert f"hadoop-aws:{hadoop.stem.rpartition('-')[2]}\n" in page
+    assert f"iceberg-aws-bundle:{ICEBERG_JARS.rpartition(':')[2]}," in page
+
+
+def test_the_servers_of_tests_are_locked_by_hash():
+    lock = (ROOT / "requirements.services.lock").read_text()
+    assert "moto[s3]==" in lock
+    assert lock.count("==") < lock.count("--hash=")
+    assert "://" not in lock
+
+
 def test_versions_of_jars_stand_in_one_file():
     versions = [jars.coordinates.partition(":")[2] for jars in FORMATS.values()]
     folders = ("src", "tests", "bench", "tools", "docs", "examples")
@@ -48,7 +73,8 @@ def test_versions_of_jars_stand_in_one_file():
     assert len(files) > 200
     texts = {file.relative_to(ROOT).as_posix(): file.read_text() for file in files}
     naming = {name for name, text in texts.items() for it in versions if it in text}
-    assert naming == {"src/windrow/spark/jars.py"}
+    # The page has commands that can be copied: versions that are no longer ours are missed there.
+    assert naming == {"src/windrow/spark/jars.py", "docs/where-it-runs.md"}
 
 
 def built(folder: Path, target: str) -> Path:

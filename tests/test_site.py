@@ -89,3 +89,15 @@ def test_pictures_say_what_they_show_and_take_the_pages_colours():
         # An empty line would end the picture where it stands in a page.
         assert "\n\n" not in svg, name
         assert "var(--wr-ink)" in svg, name
+
+
+def test_the_schema_of_windrow_yml_lies_beside_the_pages(tmp_path: Path):
+    import json
+
+    from build_site import write_schema
+
+    from windrow.config import json_schema
+    from windrow.packages import SETTINGS
+
+    write_schema(tmp_path)
+    assert json.loads((tmp_path / "windrow.schema.json").read_text()) == json_schema(SETTINGS)

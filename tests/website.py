@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -189,12 +190,20 @@ class Site:
         assert self.arrivals
         if key not in made:
             result = self.run(now)
-            copy = Path(tempfile.mkdtemp(dir=_session_folder(self.spark))) / "warehouse"
-            shutil.copytree(warehouse, copy)
-            made[key] = copy, result
+            kept = Path(tempfile.mkdtemp(dir=_session_folder(self.spark))) / "warehouse"
+            shutil.copytree(warehouse, kept)
+            made[key] = kept, result
         else:
             shutil.copytree(made[key][0], warehouse)
         return made[key][1]
+
+    def copied(self, folder: Path) -> Self:
+        """The same site once more, to go on from where this one is without touching it."""
+        assert self.format == "delta", "Iceberg's tables hold their own place"
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        twin = copy(self)
+        twin.folder, twin.arrivals = folder, list(self.arrivals)
+        return twin
 
     def _own_files(self) -> dict[str, str]:
         """What the project consists of, events and Python's own leavings aside."""

@@ -6,7 +6,8 @@ from windrow.columns.rules import column
 from windrow.engine.checking import CheckReport
 from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
-from windrow.engine.steps import Step
+from windrow.engine.steps import RunFacts, Step
+from windrow.engine.watching import Begun, Watcher
 from windrow.errors import (
     ConfigError,
     LockedError,
@@ -31,6 +32,8 @@ from windrow.models.model import Model, model, stored
 from windrow.operations.adoption import Adoption
 from windrow.operations.diff import Diff
 from windrow.operations.explain import Explanation
+from windrow.operations.freshness import Flow, Freshness, Pauses
+from windrow.operations.metrics import Metric, Sample
 from windrow.operations.overview import Overview
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
@@ -47,6 +50,7 @@ _logging.getLogger("windrow").addHandler(_logging.NullHandler())
 __all__ = [
     "AcceptedValues",
     "Adoption",
+    "Begun",
     "CheckReport",
     "CheckResult",
     "Choice",
@@ -55,20 +59,26 @@ __all__ = [
     "Diff",
     "Explanation",
     "Expression",
+    "Flow",
+    "Freshness",
     "Limits",
     "LockedError",
+    "Metric",
     "Model",
     "NotNull",
     "OneValuePer",
     "Overview",
     "PackageRuns",
     "PackageStatus",
+    "Pauses",
     "Plan",
     "Project",
     "RefusedError",
     "Relationship",
+    "RunFacts",
     "RunFailedError",
     "RunResult",
+    "Sample",
     "SourceError",
     "SparkStartError",
     "State",
@@ -76,6 +86,7 @@ __all__ = [
     "TableError",
     "Unique",
     "UsageError",
+    "Watcher",
     "WindrowError",
     "column",
     "compare",

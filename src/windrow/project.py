@@ -22,6 +22,7 @@ from windrow.engine.options import RunKeywords, RunOptions, clock_of
 from windrow.engine.plan import Plan, chosen_models, next_plan, with_reads
 from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener, say_nothing
+from windrow.engine.watching import Watcher
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError, did_you_mean
 from windrow.models.custom_models import load_models
@@ -36,6 +37,7 @@ from windrow.operations.adoption import Adoption, adopt, plan_adoption
 from windrow.operations.diff import Diff, Wanted, diff, keys_of
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
 from windrow.operations.maintain import Upkeep, maintain
+from windrow.operations.metrics import Sample, package_metrics
 from windrow.operations.overview import DAYS, RUNS, Overview, package_overview
 from windrow.operations.quarantine import (
     Added,
@@ -44,6 +46,11 @@ from windrow.operations.quarantine import (
     add_to_quarantine,
     quarantined,
     release,
+)
+from windrow.operations.refresh_manifests import (
+    RefreshedManifests,
+    manifests_on,
+    refresh_manifests,
 )
 from windrow.operations.rerun import RerunPlan, plan_rerun, rerun
 from windrow.operations.rollback import Rollback, plan_rollback, roll_back
@@ -75,6 +82,7 @@ class Project:
     config: Config
     _spark: SparkSession | None = None
     _announce: Callable[[str], None] = say_nothing
+    _watchers: tuple[Watcher, ...] = ()
 
     @staticmethod
     def load(
@@ -88,6 +96,10 @@ class Project:
         """Read and check a project; the folder may also be one below it."""
         config = load(find_project(Path(project_dir)), SETTINGS, target=target, vars=vars)
         return Project(config, spark, announce)
+
+    def watched_by(self, *watchers: Watcher) -> Project:
+        """The same project, whose runs these are told of, too."""
+        return replace(self, _watchers=(*self._watchers, *watchers))
 
     @property
     def target(self) -> Target:
@@ -171,6 +183,7 @@ class Project:
         models: list[Model] = []
         disabled: list[Model] = []
         for name in packages:
+            PACKAGES[name].refuse_unknown_disabled(self.config.packages[name])
             models += PACKAGES[name].enabled_models(self.config.packages[name])
             disabled += PACKAGES[name].disabled_models(self.config.packages[name])
         for member in self._own_models:
@@ -187,6 +200,17 @@ class Project:
             with_extras = [m for m in ordered if m.package == name and m.extras is not None]
             check_extras(own, {m.name: m.columns_for(own) or () for m in with_extras})
         return ordered
+
+    def _why_off(self, name: str) -> str:
+        """Which option a model waits for that is none now; empty: there is no such model."""
+        for package in self._enabled:
+            settings = self.config.packages[package]
+            disabled = PACKAGES[package].disabled_models(settings)
+            if any(name in (member.name, member.full_name) for member in disabled):
+                return f" packages.{package}.disabled_models switches it off."
+            if option := PACKAGES[package].option_for(name, settings):
+                return f" It is made with {option}."
+        return ""
 
     def workspace(self, package: str) -> Workspace:
         """All that a run of the package needs at hand."""
@@ -223,6 +247,7 @@ class Project:
             },
             spark_keys=frozenset(self.target.spark.conf),
             means=meant,
+            watchers=self._watchers,
         )
         ws.check_layout_names()
         return ws
@@ -234,13 +259,23 @@ class Project:
         return self.workspace("+".join(self._standing_on(foundation)))
 
     def plan(
-        self, package: str, *, now: datetime | None = None, **options: Unpack[RunKeywords]
+        self,
+        package: str,
+        *,
+        now: datetime | None = None,
+        with_bytes: bool = False,
+        **options: Unpack[RunKeywords],
     ) -> Plan:
-        """What the next run would do; writes nothing."""
+        """What the next run would do; writes nothing.
+
+        `with_bytes`, it also looks up which files of each table it would read, and how much the
+        last such run wrote there.
+        """
         ws, asked = self.workspace(package), RunOptions(**options)
         source = checked_source(ws, chosen_models(ws, asked))
-        plan = next_plan(ws, look(ws), source, asked, clock_of(now))
-        return with_reads(plan, source, ws.settings)
+        seen = look(ws)
+        plan = next_plan(ws, seen, source, asked, clock_of(now))
+        return with_reads(ws, plan, source, seen.newest_runs, with_bytes=with_bytes)
 
     def run(
         self,
@@ -267,6 +302,28 @@ class Project:
         done = run_packages(chosen, now=clock_of(now), until_caught_up=True, listener=listener)
         return done[package].runs
 
+    def manifests(self, package: str) -> tuple[str, ...]:
+        """The manifests that a package's base has, without their prefix; starts no Spark."""
+        (meant,) = self.package_names(package)
+        first = meant.split("+")[0]
+        base = PACKAGES[PACKAGES[first].foundation_name]
+        return manifests_on(base.foundation(self.config.foundation_settings(first)))
+
+    def refresh_manifests(
+        self,
+        package: str,
+        names: Sequence[str],
+        *,
+        now: datetime | None = None,
+        listener: Listener = say_nothing,
+    ) -> RefreshedManifests:
+        """Make single manifests anew; tables of models stay as they are, and no model runs.
+
+        `names`: some of those that `manifests` gives, with or without prefix.
+        """
+        ws = self._workspace_of_base(package)
+        return refresh_manifests(ws, names, now=clock_of(now), listener=listener)
+
     def choices(
         self, packages: Sequence[str], select: str | None = None, exclude: str | None = None
     ) -> list[Choice]:
@@ -275,7 +332,12 @@ class Project:
         Every part of it must mean something in one of them.
         """
         models = {package: self.models(package) for package in packages}
-        selected([member for members in models.values() for member in members], select, exclude)
+        selected(
+            [member for members in models.values() for member in members],
+            select,
+            exclude,
+            why_not=self._why_off,
+        )
         found = [
             Choice(package, within(members, select) or None, within(members, exclude) or None)
             for package, members in models.items()
@@ -465,6 +527,20 @@ class Project:
     def status(self, package: str, *, now: datetime | None = None) -> PackageStatus:
         """Where a package stands and what its next run would do; writes nothing."""
         return package_status(self.workspace(package), clock_of(now))
+
+    def metrics(
+        self, package: str | None = None, *, now: datetime | None = None
+    ) -> tuple[Sample, ...]:
+        """The numbers of one package or of all, for monitoring; writes nothing.
+
+        `windrow.neighbours.prometheus.text` makes Prometheus' text of them.
+        """
+        clock = clock_of(now)
+        return tuple(
+            sample
+            for name in self.package_names(package)
+            for sample in package_metrics(self.workspace(name), self.config.name, clock)
+        )
 
     def plan_adoption(self, package: str, *, now: datetime | None = None) -> Adoption:
         """What taking over tables of the SQL package would mean; writes nothing."""

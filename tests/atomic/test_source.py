@@ -9,12 +9,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.atomic.entity_columns import IAB, WEB_PAGE, WEB_VITALS
+from windrow.atomic.entity_columns import IAB, MEDIA_PLAYER, WEB_PAGE, WEB_VITALS
 from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import check_columns, open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError
 from windrow.models.foundation import is_of_app, is_on_time
+from windrow.packages.mobile.settings import MobileSettings
 from windrow.packages.web.settings import WebSettings
 from windrow.tables.observed import Observed
 
@@ -64,6 +65,27 @@ def test_an_entity_has_one_shape_whatever_it_came_in(spark, tmp_path, stored):
             "spider_or_robot": True,
         }
     ]
+
+
+PLAYER = """{"playbackRate": "10", "muted": "TRUE", "isLive": "false", "loop": "",
+    "volume": "50", "percentProgress": "", "duration": "89.6"}"""
+PLAYER_STRUCT = """named_struct('playback_rate', '10', 'muted', 'TRUE', 'is_live', 'false',
+    'loop', '', 'volume', '50', 'percent_progress', '', 'duration', '89.6')"""
+
+
+@pytest.mark.parametrize("stored", [f"'[{PLAYER}]'", f"array({PLAYER_STRUCT})"])
+def test_numbers_and_flags_that_are_text_get_their_types_and_empty_text_is_null(
+    spark, tmp_path, stored
+):
+    frame = one_event(spark, **{MEDIA_PLAYER.name: stored})
+    (player,) = adapted(spark, tmp_path, frame, MEDIA_PLAYER.name)
+    assert {name: value for name, value in player.asDict().items() if value is not None} == {
+        "playback_rate": 10.0,
+        "muted": True,
+        "is_live": False,
+        "volume": 50,
+        "duration": 89.6,
+    }
 
 
 def test_a_self_describing_event_is_the_first_of_its_json_array(spark, tmp_path):
@@ -157,20 +179,25 @@ def test_missing_and_mistyped_columns_are_named_together(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sent", "compat", "kept"),
+    ("sent", "options", "is_kept"),
     [
-        ("timestamp'2024-01-04 10:00:00Z'", False, True),
-        ("timestamp'2024-01-04 10:00:01Z'", False, None),
-        ("cast(null as timestamp)", False, True),
-        ("cast(null as timestamp)", True, None),
+        ("timestamp'2024-01-04 10:00:00Z'", {}, True),
+        ("timestamp'2024-01-04 10:00:01Z'", {}, False),
+        ("cast(null as timestamp)", {}, True),
+        ("timestamp'2024-01-04 10:00:00Z'", {"compat": True}, True),
+        ("timestamp'2024-01-04 10:00:01Z'", {"compat": True}, False),
+        ("cast(null as timestamp)", {"compat": True}, False),
+        ("timestamp'2024-02-01 10:00:00Z'", {"days_late_allowed": -1}, True),
+        ("timestamp'2024-02-01 10:00:00Z'", {"days_late_allowed": -1, "compat": True}, True),
+        ("cast(null as timestamp)", {"days_late_allowed": -1, "compat": True}, True),
     ],
 )
-def test_lateness_is_between_making_and_sending(spark, sent, compat, kept):
+def test_lateness_is_between_making_and_sending(spark, sent, options, is_kept):
     frame = one_event(
         spark, dvce_created_tstamp="timestamp'2024-01-01 10:00:00Z'", dvce_sent_tstamp=sent
     )
-    found = frame.where(is_on_time(WebSettings(compat=compat))).collect()
-    assert bool(found) == bool(kept)
+    for settings in (WebSettings(**options), MobileSettings(**options)):
+        assert frame.where(is_on_time(settings)).isEmpty() != is_kept
 
 
 def test_only_the_configured_applications_are_taken_in(spark):

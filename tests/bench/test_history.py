@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from bench.figures import Figures
 from bench.history_table import Measured, by_table, totals
 from bench.long_events import long_events
+
+# Days of traffic take their time to be made.
+pytestmark = pytest.mark.ci
 
 SHORT = Measured(10, Figures(2.0, 4.0, 0, 3e6, 12, 5, 6, 7, 8, 9.9e6, 10), {}, {"users": (1, 2000)})
 LONG = Measured(

@@ -182,6 +182,37 @@ def test_switching_off_what_others_are_made_from_names_the_option_and_the_cure(
     assert cure in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--vars", "web: {disabled_models: [sesions]}"], "Did you mean 'sessions'?"),
+        (["--select", "consent_log"], "It is made with packages.web.enable_consent: true."),
+        (
+            ["--vars", "web: {disabled_models: [users]}", "-s", "snowplow_web.snowplow_web_users"],
+            "packages.web.disabled_models switches it off.",
+        ),
+    ],
+)
+def test_a_name_that_means_no_model_is_told_with_the_way_to_it(
+    windrow: Windrow, shop: Path, words: list[str], told: str
+) -> None:
+    outcome = windrow("ls", *words)
+    assert outcome.exit_code == 2
+    assert told in outcome.err
+
+
+@pytest.mark.usefixtures("no_spark")
+def test_a_manifest_that_several_packages_have_is_asked_for_by_its_package(
+    windrow: Windrow, shop: Path
+) -> None:
+    file = shop / "windrow.yml"
+    file.write_text(file.read_text().replace("packages:", "packages:\n  ecommerce: {}", 1))
+    words = ("run", "--refresh-manifests", "--select", "base_quarantined_sessions")
+    outcome = windrow(*words)
+    assert outcome.exit_code == 2
+    assert "Which package? Use --package with one of: ecommerce, web" in outcome.err
+
+
 @pytest.mark.parametrize("command", ["run", "plan", "status"])
 def test_a_wrong_clock_is_a_sentence_and_exit_code_2(
     windrow: Windrow, shop: Path, command: str

@@ -72,21 +72,27 @@ def test_a_signal_to_a_run_and_its_children_undoes_it_with_one_sentence(
     sizes = ("--days", "1", "--events-per-day", "1000")
     assert windrow("generate", *sizes, folder=shop).returncode == 0
     run = subprocess.Popen(
-        [*WINDROW, "run"],
+        [*WINDROW, "run", "--log-format", "json"],
         cwd=shop,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
     )
-    assert run.stdout is not None
-    for line in run.stdout:
-        if "✓ events" in line:
+    assert run.stderr is not None
+    for line in run.stderr:
+        if '"step": "events", "status": "done"' in line:
             break
     # As a terminal and `timeout` do it: to the whole group.
     os.killpg(run.pid, number)
-    _, err = run.communicate(timeout=300)
-    assert (run.returncode, err) == (exit_code, sentence)
+    # What was read ahead is part of the rest.
+    err = run.stderr.read()
+    run.communicate(timeout=300)
+    *steps, last = err.splitlines(keepends=True)
+    assert (run.returncode, last) == (exit_code, sentence)
+    # Nothing else is said, be it by the children.
+    assert json.loads(steps[-1])["event"] == "run_finished"
+    assert all(line.startswith("{") for line in steps)
 
     status = json.loads(windrow("status", "--json", folder=shop).stdout)
     (package,) = status["packages"]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from temp_views import temp_views
 from website import ONLY_PAGE_VIEWS, Site, event
 from windrow.cli import main, values
 
@@ -58,8 +59,8 @@ def site(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(values, "SHORTEST_INTERVAL", timedelta(seconds=1))
     # Other tests share the session, and may have left something in it.
     spark.catalog.clearCache()
-    for view in spark.catalog.listTables():
-        spark.catalog.dropTempView(view.name)
+    for view in temp_views(spark):
+        spark.catalog.dropTempView(view)
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     return Site(spark, tmp_path / "site", start_date=yesterday, **ONLY_PAGE_VIEWS)
 
@@ -119,7 +120,7 @@ def _assert_on_schedule(rounds: Rounds) -> None:
 
 def _assert_nothing_left(spark: SparkSession) -> None:
     """A round leaves no view and no cached frame behind."""
-    assert [it.name for it in spark.catalog.listTables() if it.isTemporary] == []
+    assert temp_views(spark) == []
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
@@ -129,12 +130,12 @@ def test_a_run_that_a_signal_meets_is_undone_as_any_run(site: Site) -> None:
 
     class Steps(StringIO):
         def write(self, line: str) -> int:
-            if "✓ events" in line:
+            if '"step": "events", "status": "done"' in line:
                 os.kill(os.getpid(), signal.SIGTERM)
             return super().write(line)
 
     rounds, steps = Rounds(do_nothing), Steps()
-    assert stay(site, rounds, steps, "--every", "2s", "--json") == 143
+    assert stay(site, rounds, steps, "--every", "2s", "--json", "--log-format", "json") == 143
     assert [it["error"]["type"] for it in rounds.told] == ["Terminated"]
     assert steps.getvalue().endswith("Terminated. Nothing of this run was kept.\n")
     assert site.rows("manifest", "model") == []

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
 
 from costs import counted
@@ -16,6 +17,7 @@ from windrow import Project
 from windrow.columns.rules import rule_of
 from windrow.models.foundation import Foundation
 from windrow.state.manifest import MANIFEST
+from windrow.tables import FileSizes
 
 from .conftest import Outcome, Windrow
 
@@ -118,6 +120,28 @@ def test_a_run_prints_one_document_and_its_steps_as_json_lines(first_run: Outcom
     assert {"events", "page_views", "daily_pages"} <= {
         step["step"] for step in steps if step["status"] == "done"
     }
+    (begun,) = [step for step in steps if step["event"] == "run_started"]
+    assert begun["run"]["models"] == [
+        *("page_views", "user_mapping", "daily_pages", "sessions", "users")
+    ]
+    # The window's events, by the look that the plan took.
+    assert (begun["run"]["window_events"], begun["run"]["expected_seconds"]) == (120, None)
+    done = [step["models_done"] for step in steps if step["event"] == "model_done"]
+    assert done == [1, 2, 3, 4, 5]
+    last = steps[-1]
+    assert (last["event"], last["status"], last["run_id"]) == (
+        "run_finished",
+        "done",
+        run["run_id"],
+    )
+    assert last["rows"] == sum(model["rows"] for model in run["models"])
+
+
+def test_the_log_has_the_steps_of_the_run(shop: Shop, first_run: Outcome) -> None:
+    log = (shop.folder / ".windrow" / "logs" / "windrow.log").read_text()
+    run_id = first_run.document["packages"][0]["runs"][0]["run_id"]
+    assert f"web: run {run_id} started: first_run, " in log
+    assert "web: commit: done, " in log
 
 
 def test_the_tables_of_a_run_have_their_rules_as_comments(
@@ -142,6 +166,41 @@ def test_a_status_knows_the_run_that_was(shop: Shop, first_run: Outcome) -> None
     assert [record["run_id"] for record in status["last_runs"]] == [run["run_id"]]
     assert set(status["manifest"].values()) == {run["reached"]}
     assert status["state"] == "standard"
+
+
+def test_metrics_are_what_prometheus_reads_and_nothing_else(
+    shop: Shop, first_run: Outcome, spark: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "windrow.prom"
+    with counted(spark) as work:
+        outcome = shop("metrics", "--now", "2024-01-04")
+    assert outcome.exit_code == 0
+    assert work.executions <= 3
+    found = {
+        (sample.name, *(sample.labels.get(it, "") for it in ("model", "outcome", "count"))): sample
+        for family in text_string_to_metric_families(outcome.out)
+        for sample in family.samples
+    }
+    views = "snowplow_web_page_views"
+    (run,) = first_run.document["packages"][0]["runs"]
+    assert found["windrow_runs_total", "", "", ""].value == 1
+    assert found["windrow_recent_runs", "", "succeeded", ""].value == 1
+    assert found["windrow_recent_runs", "", "failed", ""].value == 0
+    assert found["windrow_run_count", "", "", "events"].value == run["counts"]["events"]
+    assert found["windrow_model_rows", views, "", ""].value > 0
+    reached = datetime.fromisoformat(run["reached"])
+    lag = found["windrow_model_lag_seconds", views, "", ""]
+    assert lag.value == (datetime(2024, 1, 4, tzinfo=UTC) - reached).total_seconds()
+    assert lag.labels == {"project": "shop", "target": "dev", "package": "web", "model": views}
+
+    written = shop("metrics", "--now", "2024-01-04", "--output", str(file), "--json")
+    assert file.read_text() == outcome.out
+    assert written.document["metrics"][0] == {
+        "name": "windrow_runs",
+        "kind": "counter",
+        "labels": {"project": "shop", "target": "dev", "package": "web"},
+        "value": 1.0,
+    }
 
 
 def test_a_report_tells_of_runs_rows_and_columns(
@@ -180,6 +239,38 @@ def test_a_report_with_bytes_asks_the_tables_what_runs_wrote(
     assert {name for name, size in written.items() if size > 0} == {
         model["name"] for model in run["models"] if model["rows"]
     }
+
+
+def test_a_plan_with_bytes_tells_files_of_each_table_and_what_such_a_run_wrote(
+    shop: Shop, first_run: Outcome, spark: SparkSession
+) -> None:
+    project, now = Project.load(shop.folder, spark=spark), datetime(2024, 1, 3, tzinfo=UTC)
+    (run,) = first_run.document["packages"][0]["runs"]
+    # It would be a first run again, over the same window.
+    plan = project.plan("web", now=now, with_bytes=True, full_refresh=True)
+    assert plan.volumes is not None
+    assert plan.volumes.like == run["run_id"]
+    found = {it.table: it for it in plan.volumes.tables}
+    assert found.keys() == {
+        "snowplow_manifest.snowplow_web_base_sessions_lifecycle_manifest",
+        *("derived.snowplow_web_page_views", "derived.snowplow_web_user_mapping"),
+        *("derived.snowplow_web_sessions", "derived.snowplow_web_users", "derived.daily_pages"),
+    }
+    # What it wrote to the window's days is what is stored there now.
+    for name in ("derived.snowplow_web_page_views", "derived.snowplow_web_sessions"):
+        assert found[name].reads == found[name].writes
+        assert found[name].reads != FileSizes(0, 0)
+    assert plan.reads is not None
+    files = [*(shop.folder / "events").rglob("*.parquet")]
+    assert plan.reads == FileSizes(len(files), sum(it.stat().st_size for it in files))
+
+
+def test_a_plan_with_bytes_has_none_where_there_is_nothing_to_do(
+    shop: Shop, first_run: Outcome
+) -> None:
+    (plan,) = shop("plan", "--now", "2024-01-03", "--bytes", "--json").document["packages"]
+    assert plan["nothing_because"]
+    assert plan["volumes"] is None
 
 
 def test_a_report_is_a_page_in_the_projects_folder(shop: Shop, first_run: Outcome) -> None:

@@ -181,7 +181,7 @@ def test_wrong_value_in_the_file_is_named(
         (
             MINIMAL + "events: {path: x, qq: 1}",
             "events.qq",
-            " Known here: format, options, path, read_once, table.",
+            " Known here: format, new_by, options, path, read_once, table.",
         ),
         (MINIMAL + "packages: {wbe: {}}", "packages.wbe", " Did you mean 'web'?"),
         (

@@ -42,6 +42,7 @@ BASE_DEFAULTS = {
     "disabled_models": (),
     "cluster_by": {},
     "lease_minutes": 10,
+    "stale_after_hours": 36,
     "atomic_schema": None,
     "events_table": None,
     "databricks_catalog": None,
@@ -82,8 +83,9 @@ MOBILE_DEFAULTS = {
 }
 
 
-def test_base_defaults_are_those_of_the_spec() -> None:
-    assert PackageSettings().model_dump() == BASE_DEFAULTS
+@pytest.mark.parametrize("compat", [False, True])
+def test_base_defaults_are_those_of_the_spec(compat: bool) -> None:
+    assert PackageSettings(compat=compat).model_dump() == BASE_DEFAULTS | {"compat": compat}
 
 
 def test_web_defaults_are_those_of_the_spec() -> None:
@@ -219,6 +221,7 @@ def test_fingerprint_leaves_out_only_options_that_exist(option: str) -> None:
     "change",
     [
         {"lease_minutes": 1},
+        {"stale_after_hours": 1},
         {"backfill_limit_days": 1},
         {"models_to_run": "a"},
         {"models_to_remove": "a"},

@@ -135,6 +135,18 @@ class Sequence:
                 leave_out={"model_tstamp", *leave_out},
             )
 
+    def assert_the_way_back(self, *tables: str) -> None:
+        """The SQL package would find its own columns in our tables, and in its manifests."""
+        for table in tables:
+            names, _ = expected_rows(self.expected / f"{table}_expected.csv")
+            ours = self.spark.read.format("delta").load(self.place("derived", table)).columns
+            made_on_the_way = {"model_tstamp", *DAYS}
+            assert {*ours} - made_on_the_way == {*names} - made_on_the_way, table
+        manifest = f"snowplow_{self.package}_incremental_manifest"
+        stored = self.spark.read.format("delta").load(self.place("snowplow_manifest", manifest))
+        assert stored.columns == ["model", "last_success"]
+        assert {f"{table}_this_run" for table in tables} <= {row[0] for row in stored.collect()}
+
 
 WEB_TABLES = [f"snowplow_web_{name}" for name in ("page_views", "sessions", "users")]
 
@@ -147,6 +159,7 @@ def web(spark: SparkSession, folder: Path) -> Sequence:
 def test_web_goes_on_after_its_first_run(spark: SparkSession, tmp_path: Path):
     sequence = web(spark, tmp_path)
     sequence.run("ours", test_web.LONG)
+    sequence.assert_the_way_back(*WEB_TABLES)
     # Conversion values are often decimals there.
     sessions = spark.read.format("delta").load(sequence.place("derived", WEB_TABLES[1]))
     decimals = {"cv_view_page_total": F.col("cv_view_page_total").cast("decimal(20,6)")}
@@ -174,13 +187,13 @@ def test_mobile_goes_on_after_its_first_weeks(spark: SparkSession, tmp_path: Pat
     options = {**test_mobile.SETTINGS, "compat": True}
     now = test_mobile.MobileRuns.now
     sequence = Sequence(spark, tmp_path, {"mobile": options}, now=now)
+    tables = [f"snowplow_mobile_{name}" for name in ("screen_views", "sessions", "users")]
     sequence.run("ours")
+    sequence.assert_the_way_back(*tables)
     sequence.leave()
     sequence.adopt()
     sequence.run("dbt", test_mobile.LONG)
-    sequence.assert_published(
-        *(f"snowplow_mobile_{name}" for name in ("screen_views", "sessions", "users"))
-    )
+    sequence.assert_published(*tables)
 
 
 def test_ecommerce_goes_on_after_its_first_run(spark: SparkSession, tmp_path: Path):

@@ -19,6 +19,9 @@ from windrow.atomic.entity_columns import (
 from windrow.demo.events import GenerateOptions, generate
 from windrow.errors import UsageError
 
+# Days of traffic take their time to be made.
+pytestmark = pytest.mark.ci
+
 OPTIONS = GenerateOptions(
     start=date(2024, 3, 1), days=3, events_per_day=600, hard_cases=True, platforms=("mob", "web")
 )

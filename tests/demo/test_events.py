@@ -29,6 +29,9 @@ from windrow.demo.event_rows import NEEDED_COLUMNS
 from windrow.demo.events import ALL_CASES, GenerateOptions, generate, split_arrivals, write
 from windrow.errors import UsageError
 
+# Days of traffic take their time to be made.
+pytestmark = pytest.mark.ci
+
 OPTIONS = GenerateOptions(start=date(2024, 3, 1), days=3, events_per_day=900)
 HARD_OPTIONS = replace(OPTIONS, hard_cases=True)
 

@@ -68,12 +68,15 @@ def test_nothing_new_writes_nothing_and_a_late_event_is_news(site: Site):
     assert site.rows("page_views", "page_view_id") == [("p0",), ("p1",), ("p2",)]
     assert site.run("2024-01-03 04:00").outcome == "nothing_to_do"
 
-    # Nobody's session, so that no table changes; yet it must have been looked at, once.
+
+@pytest.mark.ci
+def test_events_that_change_no_table_are_looked_at_once(site: Site):
     site.arrive(event("without", None, "2024-01-03 03:00"))
     assert site.run("2024-01-03 05:00").outcome == "succeeded"
     assert site.run("2024-01-03 06:00").outcome == "nothing_to_do"
 
 
+@pytest.mark.ci
 def test_whoever_changed_something_is_not_told_that_nothing_is_new(site: Site):
     (run,) = site.workspace.runs.last("web", 1)
     site.project().rollback("web", run.run_id)

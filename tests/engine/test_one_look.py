@@ -43,6 +43,7 @@ def counted(
     monkeypatch.setattr(owner, name, call)
 
 
+@pytest.mark.ci
 def test_a_run_opens_reads_and_executes_everything_once(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

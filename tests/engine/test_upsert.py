@@ -68,19 +68,23 @@ def test_a_key_that_is_not_known_is_stored_once_but_for_a_plain_merge(
     for day in ("2021-03-03", "2021-03-04"):
         upsert(filled, TABLE, things(spark, (None, day), (4, day)))
     assert unknown() == ["2021-03-04"]
-    upsert(filled, TABLE, things(spark, (None, "2021-03-05"), (4, "2021-03-05")), as_merged=True)
+    upsert(filled, TABLE, things(spark, (None, "2021-03-05"), (4, "2020-01-05")), as_merged=True)
     assert unknown() == ["2021-03-04", "2021-03-05"]
+    # A key that is known is stored once then too, however far its day moved.
+    four = filled.read(TABLE.table).where("id = 4").collect()
+    assert [row["seen_date"].isoformat() for row in four] == ["2020-01-05"]
 
 
 @pytest.mark.usefixtures("either_way")
 def test_a_key_is_stored_once_however_far_its_day_moved(spark: SparkSession, filled: Tables):
     changed = things(
-        spark, (1, "2021-03-05"), (2, "2021-03-02"), (3, "2021-03-07"), (5, "2021-03-08")
+        spark, (1, "2021-03-05"), (2, "2021-02-02"), (3, "2021-03-07"), (5, "2021-03-08")
     )
     upsert(filled, TABLE, changed)
+    # Later or earlier than it was: the run's row is the one that stays.
     assert stored(filled) == [
         (1, "2021-03-05"),
-        (2, "2021-03-02"),
+        (2, "2021-02-02"),
         (3, "2021-03-07"),
         (4, "2021-03-04"),
         (5, "2021-03-08"),

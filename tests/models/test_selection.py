@@ -3,7 +3,7 @@
 import pytest
 
 from windrow.errors import UsageError
-from windrow.models.base_names import without_base, without_limits
+from windrow.models.base_names import without_base, without_limits, without_manifests
 from windrow.models.graph import in_order
 from windrow.models.model import model
 from windrow.models.selection import select
@@ -76,6 +76,7 @@ def test_excluded_models_are_left_out():
         ("++", "is not a selection"),
         ("snowplow_web_base_new_event_limits", "`windrow plan` tells"),
         ("base_events_this_run", "a part of every run"),
+        ("web.incremental_manifest", "--refresh-manifests --select incremental_manifest"),
     ],
 )
 def test_unknown_words_are_errors_with_a_hint(expression, hint):
@@ -132,3 +133,25 @@ def test_tables_of_the_base_are_no_models_to_run(listed, left):
 )
 def test_limits_are_asked_for_by_the_name_of_their_table(expression, rest, packages):
     assert without_limits(expression, ["web+media_player", "mobile"]) == (rest, packages)
+
+
+@pytest.mark.parametrize(
+    ("expression", "rest", "named"),
+    [
+        ("snowplow_mobile_incremental_manifest", None, {"mobile": ("incremental_manifest",)}),
+        (
+            "web.base_quarantined_sessions snowplow_web_incremental_manifest users",
+            "users",
+            {"web+media_player": ("incremental_manifest", "base_quarantined_sessions")},
+        ),
+        (
+            "base_sessions_lifecycle_manifest",
+            None,
+            dict.fromkeys(("web+media_player", "mobile"), ("base_sessions_lifecycle_manifest",)),
+        ),
+        ("snowplow_ecommerce_incremental_manifest", "snowplow_ecommerce_incremental_manifest", {}),
+        (None, None, {}),
+    ],
+)
+def test_manifests_are_named_with_or_without_prefix(expression, rest, named):
+    assert without_manifests(expression, ["web+media_player", "mobile"]) == (rest, named)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from temp_views import temp_views
 from windrow import ConfigError
 from windrow.models.graph import in_order
 from windrow.models.model import Model, Stored
@@ -97,4 +98,4 @@ def test_the_query_sees_its_inputs_under_the_names_it_uses(spark: SparkSession, 
         "page_views_this_run": spark.sql("select 2 as id, 'home' as page"),
     }
     assert [tuple(row) for row in member(**frames).collect()] == [(2, "home", "events")]
-    assert not [t for t in spark.catalog.listTables() if t.name.startswith("windrow_")]
+    assert not [name for name in temp_views(spark) if name.startswith("windrow_")]

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from event_tables import TableSite
 from normalized import Normalized, entry
 from phone_app import App, app_event
 from random_runs import days_become_old
 from shop import Shop
-from website import Event, Site, at, event, event_frame
+from website import ONLY_PAGE_VIEWS, Event, Site, at, event, event_frame
 from windrow.cli import main
 from windrow.errors import UsageError
 from windrow.operations.explain import Explanation, Fate
+from windrow.operations.explain.values import RowChange
 
 pytestmark = pytest.mark.ci
 
@@ -31,24 +32,25 @@ QUOTED = 'it\'s "x" `y` [z]'
 GOOGLE = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 
 
-class OldSite(Site):
-    """A site whose events lie in a Delta table, a folder for each day: it knows what is where."""
+class OldSite(TableSite):
+    """A site whose events lie in a table, a folder for each day: it knows what is where."""
 
-    def __init__(self, spark: SparkSession, folder: Path, **options: Any) -> None:
-        super().__init__(spark, folder, format="delta", **options)
-        config = folder / "windrow.yml"
-        found = yaml.safe_load(config.read_text())
-        found["events"] = {"path": "./events", "format": "delta"}
-        config.write_text(yaml.safe_dump(found))
+    new_by = "collector"
 
     def arrive(self, *events: Event) -> None:
         frame = event_frame(self.spark, events).coalesce(1)
         dated = frame.withColumn("load_tstamp_date", F.to_date("load_tstamp"))
-        writer = dated.write.format("delta").mode("append").partitionBy("load_tstamp_date")
-        writer.save(str(self.folder / "events"))
+        if self.format == "delta":
+            writer = dated.write.format("delta").mode("append").partitionBy("load_tstamp_date")
+            writer.save(str(self.place))
+        elif self.place.exists():
+            dated.sortWithinPartitions("load_tstamp_date").writeTo(self.name).append()
+        else:
+            writer_to = dated.writeTo(self.name).using("iceberg")
+            writer_to.partitionedBy(F.col("load_tstamp_date")).create()
 
-    def ask(self, kind: str, id: str, **bounds: Any) -> Explanation:
-        (told,) = self.project().explain(kind, id, now=at(f"{LAST_DAY} 00:00"), **bounds)
+    def ask(self, kind: str, id: str, now: str = f"{LAST_DAY} 00:00", **bounds: Any) -> Explanation:
+        (told,) = self.project().explain(kind, id, now=at(now), **bounds)
         return told
 
 
@@ -85,10 +87,13 @@ def odd_events() -> list[Event]:
     ]
 
 
-@pytest.fixture(scope="module")
-def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> OldSite:
+@pytest.fixture(scope="module", params=["delta", "iceberg"])
+def site(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> OldSite:
     folder = tmp_path_factory.mktemp("explain")
-    site = OldSite(spark, folder, backfill_limit_days=100, app_id=["shop"])
+    options = {"backfill_limit_days": 100, "app_id": ["shop"]}
+    site = OldSite(spark, folder, format=request.param, **options)
     days = [date(2024, 1, number) for number in (1, 2, 10, 17, 18)]
     site.arrive(*(it for day in days for it in visit(day)), *odd_events())
     with days_become_old():
@@ -108,7 +113,7 @@ def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> OldSi
 def delete_files(site: Site, day: date) -> int:
     """Delete the data files of a day, of all tables that have days."""
     files = [
-        *site.folder.glob(f"events/load_tstamp_date={day}/*.parquet"),
+        *site.folder.glob(f"lake/**/load_tstamp_date={day}/*.parquet"),
         *site.folder.glob(f"warehouse/**/start_tstamp_date={day}/*.parquet"),
     ]
     for file in files:
@@ -137,6 +142,7 @@ def test_a_session_of_long_ago_is_found_by_reading_its_own_days(site: OldSite) -
         },
     )
     assert {it.written_by for it in told.tables} == {run.run_id}
+    assert {it.changes for it in told.tables} == {(RowChange(run.run_id, added=1),)}
 
 
 def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
@@ -205,6 +211,61 @@ def test_the_events_of_other_days_are_found_when_asked_for(site: OldSite) -> Non
     told = site.ask("event", "2024-01-10-1", **bounds)
     assert told.verdict.fate is Fate.IN_TABLES
     assert [it.session for it in told.sessions] == ["s-2024-01-10"]
+
+
+class LateSite(OldSite):
+    """The same, and what was committed since the last run is new."""
+
+    new_by = "commit"
+
+
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+def test_what_was_loaded_late_waits_where_commits_make_it_new(
+    spark: SparkSession, tmp_path: Path, format: str
+) -> None:
+    site = LateSite(spark, tmp_path, format=format, **ONLY_PAGE_VIEWS)
+    site.arrive(
+        event("a1", "sA", "2024-01-05 10:00", page="pA"),
+        event("z1", "sZ", "2024-01-20 10:00", page="pZ"),
+    )
+    site.run("2024-01-21 00:00")
+    # Nothing says when these were loaded, but for the commit.
+    site.arrive(
+        event("a0", "sA", "2024-01-03 10:00", page="p0"),
+        event("b1", "sB", "2024-01-10 10:00", page="pB"),
+    )
+
+    def fates() -> dict[str, tuple[Fate, int]]:
+        asked = [("event", "a0"), ("page-view", "p0"), ("session", "sA")]
+        asked += [("session", "sB"), ("event", "z1")]
+        told = {id: site.ask(kind, id, "2024-01-21 00:00") for kind, id in asked}
+        return {
+            id: (it.verdict.fate, sum(part.arriving for part in it.sessions))
+            for id, it in told.items()
+        }
+
+    assert fates() == {
+        **dict.fromkeys(("a0", "p0", "sB"), (Fate.WAITING, 1)),
+        **{"sA": (Fate.IN_TABLES, 1), "z1": (Fate.IN_TABLES, 0)},
+    }
+    assert site.ask("event", "a0").verdict.sentence == (
+        "Event a0 waits: collected 2024-01-03 10:00:00, loaded 2024-01-03 10:00:00, after the last "
+        "run. The next run takes it in (events.new_by is commit)."
+    )
+    assert site.ask("session", "sA").verdict.sentence.endswith(
+        " Loaded since the last run: 1 event, which the next one takes in."
+    )
+    assert [it.outcome for it in site.run("2024-01-21 00:00").late] == ["succeeded"]
+    days = {"first": at("2024-01-01 00:00")}
+    assert site.ask("event", "a0", **days).verdict.fate is Fate.IN_TABLES
+    assert site.ask("session", "sB").verdict.fate is Fate.IN_TABLES
+    after = site.ask("session", "sA")
+    (table,) = after.tables
+    late, first = (run.run_id for run in after.runs)
+    assert table.changes == (
+        RowChange(late, 1, 0, 1, ("page_view_in_session_index", "page_views_in_session")),
+        RowChange(first, 1),
+    )
 
 
 def test_a_project_without_a_run_says_so(spark: SparkSession, tmp_path: Path) -> None:

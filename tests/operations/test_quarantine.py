@@ -26,10 +26,13 @@ def view(session: str, when: str) -> Event:
     return event(f"{session} {when}", session, when, page=f"{session} {when}")
 
 
-@pytest.fixture(scope="module")
-def site(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Site:
+@pytest.fixture(scope="module", params=["delta", "iceberg"])
+def site(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Site:
     """A session that lasted too long, and one that somebody put into quarantine before it ended."""
-    site = Site(spark, tmp_path_factory.mktemp("quarantine"), format="delta", **ONLY_PAGE_VIEWS)
+    folder = tmp_path_factory.mktemp("quarantine")
+    site = Site(spark, folder, format=request.param, **ONLY_PAGE_VIEWS)
     site.arrive(
         *(view("long", f"2024-01-0{day} 10:00") for day in (2, 4, 6)),
         view("probe", "2024-01-05 10:00"),

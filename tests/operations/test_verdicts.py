@@ -137,6 +137,27 @@ SESSION = Kind.SESSION
             "--from 2024-01-09 --to 2024-01-10` takes it in.",
         ),
         (
+            replace(
+                told(**UNKNOWN, last_collected=at("2024-01-05 10:00"), arriving=1), new_by="load"
+            ),
+            Fate.WAITING,
+            "Event x waits: collected 2024-01-05 10:00:00, after the last run. The next run takes "
+            "it in (events.new_by is load).",
+        ),
+        (
+            # By load times, what came shortly before the last run looks new too.
+            replace(told(SESSION, rows=1, arriving=1), new_by="load"),
+            Fate.IN_TABLES,
+            "Session x is in the tables: page_views; last processed by run r2, 2024-01-11 "
+            "00:05:00.",
+        ),
+        (
+            replace(told(SESSION, rows=1, arriving=1), new_by="commit"),
+            Fate.IN_TABLES,
+            "Session x is in the tables: page_views; last processed by run r2, 2024-01-11 "
+            "00:05:00. Loaded since the last run: 1 event, which the next one takes in.",
+        ),
+        (
             told(SESSION, begins_row=False),
             Fate.LEFT_OUT,
             "Session x was taken in by web, but none of its events makes a row: the sessions table "

@@ -95,8 +95,8 @@ def test_what_a_killed_refresh_left_behind_stops_runs_until_it_is_rebuilt(
     ws.tables.append(table, stored.replace({"p1": "foreign"}, subset=["page_view_id"]))
     begin_refresh(site)
     project, clock = site.project(A_DAY_A_RUN), at("2024-01-04 00:00")
-    past = project.plan_rerun("web", first=at("2024-01-03 00:00"), now=clock)
-    assert project.rerun("web", past)
+    with pytest.raises(RefusedError, match="--full-refresh --select page_views"):
+        project.plan_rerun("web", first=at("2024-01-03 00:00"), now=clock)
     with pytest.raises(RefusedError, match="--full-refresh --select page_views"):
         site.run("2024-01-04 00:00", A_DAY_A_RUN)
     site.run("2024-01-04 00:00", A_DAY_A_RUN, select="page_views", full_refresh=True)

@@ -16,23 +16,27 @@ from report.values import (
     a_rerun,
     a_result,
     a_rollback,
+    a_run_that_begins,
     a_status,
     an_adoption,
     an_upkeep,
     at,
     ran,
     some_checks,
+    some_volumes,
 )
 from windrow.engine.checking import CheckReport
-from windrow.engine.plan import ReadEstimate
 from windrow.engine.steps import Step
 from windrow.operations.doctor import Check
+from windrow.operations.freshness import Freshness, Pauses
+from windrow.operations.metrics import LAG, Sample
 from windrow.report.adoptions import adoptions_document
 from windrow.report.checks import reports_document
 from windrow.report.differences import diff_document
 from windrow.report.documents import (
     checks_document,
     error_document,
+    metrics_document,
     models_document,
     moment,
     plans_document,
@@ -40,15 +44,18 @@ from windrow.report.documents import (
     rollback_document,
     runs_document,
     statuses_document,
-    step_document,
     unlocks_document,
     upkeeps_document,
 )
+from windrow.report.step_documents import step_document
+from windrow.report.tally import Tally
+from windrow.state.limits import Limits, State
+from windrow.tables import FileSizes
 
 RUN_KEYS = {
     *("run_id", "outcome", "state", "state_number", "lower_limit", "upper_limit", "reached"),
     *("models", "counts", "nothing_because", "is_caught_up", "undone", "checks", "seconds"),
-    "catch_up",
+    *("notices", "late", "catch_up"),
 }
 CHECK_KEYS = {"table", "check", "severity", "outcome", "failures", "sample"}
 MODEL_KEYS = {"name", "outcome", "rows", "seconds", "error"}
@@ -117,10 +124,28 @@ def test_a_plan_document_has_exactly_its_documented_keys() -> None:
     (plan,) = plans_document([a_plan()])["packages"]
     assert plan.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
-        *("models", "tracked", "nothing_because", "gap", "reads", "unbounded", "catch_up"),
+        *("models", "tracked", "nothing_because", "gap", "reads", "volumes", "unbounded"),
+        *("looks_back", "notices", "late", "catch_up"),
     }
     assert plan["gap"] is None
     assert plan["models"] == ["snowplow_web_page_views", "snowplow_web_users"]
+
+
+def test_freshness_has_exactly_its_documented_keys() -> None:
+    pauses = Pauses(14, 0, timedelta(hours=2))
+    positions = a_status().positions
+    found = Freshness(at(7), timedelta(hours=6), at(6, 15), positions, (), pauses)
+    (status,) = statuses_document([replace(a_status(), freshness=found)])["packages"]
+    assert status["newest_event"] == "2024-03-06T15:00:00.000000Z"
+    assert status["freshness"] == {
+        "is_stale": True,
+        "stale_after_hours": 6,
+        "flow": "stopped",
+        "newest_event_age_seconds": 32400.0,
+        "model_age_seconds": {"snowplow_web_page_views": 86400.0, "snowplow_web_users": 86400.0},
+        "behind": [],
+        "pauses": {"days": 14, "days_as_long": 0, "longest_seconds": 7200.0},
+    }
 
 
 def test_what_is_done_beside_a_run_has_the_same_shape() -> None:
@@ -132,6 +157,22 @@ def test_what_is_done_beside_a_run_has_the_same_shape() -> None:
     assert document["catch_up"]["models"] == ["snowplow_web_users"]
     (status,) = statuses_document([replace(a_status(), plan=plan)])["packages"]
     assert status["catch_up"]["state"] == "standard"
+
+
+def test_late_events_are_told_beside_a_plan_and_a_run() -> None:
+    step = replace(a_plan(), limits=Limits(State.LATE, at(1), at(2), None, at(2)), late_events=7)
+    plan = replace(a_plan(), late=(step,), notes=("History is gone.",))
+    (document,) = plans_document([plan])["packages"]
+    assert document["notices"] == ["History is gone."]
+    assert [(it["state"], it["state_number"], it["events"]) for it in document["late"]] == [
+        ("late", None, 7)
+    ]
+    result = replace(a_result(), plan=plan, late=(replace(a_result(), plan=step),))
+    (run,) = runs_document(ran(result))["packages"][0]["runs"]
+    assert [it.keys() for it in run["late"]] == [RUN_KEYS]
+    assert run["late"][0]["lower_limit"] == "2024-03-01T00:00:00.000000Z"
+    assert not result.has_failed
+    assert replace(result, late=(a_failed_result(),)).has_failed
 
 
 def test_a_rerun_document_has_exactly_its_documented_keys() -> None:
@@ -162,8 +203,23 @@ def test_documents_of_the_ways_back_have_exactly_their_documented_keys() -> None
 
 
 def test_a_plan_document_tells_what_would_be_read() -> None:
-    plan = replace(a_plan(), reads=ReadEstimate(files=3, bytes=1_234_567))
+    plan = replace(a_plan(), reads=FileSizes(files=3, bytes=1_234_567))
     assert plans_document([plan])["packages"][0]["reads"] == {"files": 3, "bytes": 1_234_567}
+
+
+def test_a_plan_document_with_bytes_has_every_table() -> None:
+    (plan,) = plans_document([replace(a_plan(), volumes=some_volumes())])["packages"]
+    assert plan["volumes"] == {
+        "like_run": "20240306T000000-ab12cd34",
+        "tables": [
+            {
+                "table": "derived.page_views",
+                "reads": {"files": 2, "bytes": 300_000},
+                "writes": {"files": 3, "bytes": 450_000},
+            },
+            {"table": "derived.daily", "reads": None, "writes": None},
+        ],
+    }
 
 
 def test_a_plan_over_a_gap_names_both_its_ends() -> None:
@@ -176,7 +232,7 @@ def test_a_status_document_has_exactly_its_documented_keys() -> None:
     assert status.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
         *("nothing_because", "catch_up", "problem", "manifest", "out_of_sync", "quarantined"),
-        *("edited", "left_behind"),
+        *("edited", "left_behind", "newest_event", "freshness"),
         *("lease", "is_running", "last_runs"),
     }
     assert status["lease"].keys() == {
@@ -277,14 +333,39 @@ def test_an_error_document_names_type_message_and_exit_code() -> None:
 
 
 def test_a_step_document_has_exactly_its_documented_keys() -> None:
-    assert step_document(Step("users", "done", rows=3, seconds=0.5), "web", at(7)) == {
-        "time": "2024-03-07T00:00:00.000000Z",
+    tally = Tally()
+    tally.take(Step("run", "started", kind="run", run=a_run_that_begins()))
+    step = Step("users", "done", rows=3, seconds=0.5, kind="model")
+    tally.take(step)
+    assert step_document(step, "web", at(7) + timedelta(seconds=10), tally) == {
+        "time": "2024-03-07T00:00:10.000000Z",
+        "event": "model_done",
         "package": "web",
+        "run_id": "20240307T000000-ab12cd34",
         "step": "users",
         "status": "done",
         "rows": 3,
         "seconds": 0.5,
         "detail": "",
+        "models_done": 1,
+        "models_total": 2,
+        "seconds_left": 32.0,
+        "run": None,
+    }
+
+
+def test_a_step_outside_of_a_run_has_the_same_keys_and_a_run_tells_what_it_will_do() -> None:
+    outside = step_document(Step("plan", "nothing", detail="none"), None, at(7), Tally())
+    assert outside["event"] == "note"
+    assert {outside[it] for it in ("run_id", "models_done", "models_total", "run")} == {None}
+    begins = Step("run", "started", kind="run", run=a_run_that_begins())
+    assert step_document(begins, "web", at(7), Tally())["run"] == {
+        "state": "standard",
+        "lower_limit": "2024-03-05T18:00:00.000000Z",
+        "upper_limit": "2024-03-07T00:00:00.000000Z",
+        "models": ["page_views", "users"],
+        "window_events": 2010,
+        "expected_seconds": 42.0,
     }
 
 
@@ -302,3 +383,16 @@ def test_every_document_can_be_written_as_json() -> None:
         models_document({"web": MODELS}),
     ]
     assert json.loads(json.dumps(documents)) == documents
+
+
+def test_the_document_of_metrics():
+    document = metrics_document([Sample(LAG, 86_400.0, {"package": "web"})])
+    assert document.keys() == {"metrics"}
+    assert document["metrics"] == [
+        {
+            "name": "windrow_model_lag_seconds",
+            "kind": "gauge",
+            "labels": {"package": "web"},
+            "value": 86_400.0,
+        }
+    ]

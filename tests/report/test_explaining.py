@@ -13,6 +13,7 @@ from windrow.operations.explain.values import (
     Explanation,
     Fate,
     Kind,
+    RowChange,
     SessionFacts,
     Stretch,
     TableRows,
@@ -75,7 +76,12 @@ TOLD = Explanation(
                 },
             ),
             written_by="r1",
+            changes=(
+                RowChange("r1"),
+                RowChange("r0", added=1, changed=2, columns=tuple("abcdefgh")),
+            ),
         ),
+        TableRows("derived.users", "domain_sessionid", "s [1]", 1, changes=None),
     ),
     reasons={"bot": "of bots"},
     verdict=Verdict(Fate.IN_TABLES, "Session s [1] is in the tables: sessions."),
@@ -103,6 +109,10 @@ def test_an_explanation_tells_facts_and_a_verdict() -> None:
         "  derived.page_views: no row.",
         "  derived.sessions: 1 row (start_tstamp 2024-03-05 10:00:00); that day last written by "
         "run r1.",
+        "    Run r1 changed nothing.",
+        "    Run r0: 1 row added and 2 rows changed (a, b, c, d, e, f and 2 more).",
+        "  derived.users: 1 row.",
+        "    What runs changed is not known: older versions of the table are gone.",
         "  Models have come to 2024-03-05 23:00:00.",
     ]
 
@@ -117,7 +127,7 @@ def test_an_explanation_has_these_keys() -> None:
     }
     assert web["looked_at"].keys() == {"from", "to", "because"}
     assert web["sessions"][0].keys() == {
-        *("session_id", "user_id", "events", "copies", "taken", "left_out"),
+        *("session_id", "user_id", "events", "copies", "taken", "arriving", "left_out"),
         *("first_collected", "last_collected", "first_loaded", "last_loaded"),
         *("start_tstamp", "end_tstamp", "is_at_cap", "is_quarantined"),
     }
@@ -137,7 +147,12 @@ def test_an_explanation_has_these_keys() -> None:
             }
         ],
         "written_by": "r1",
+        "changes": [
+            {"run_id": "r1", "added": 0, "removed": 0, "changed": 0, "columns": ()},
+            {"run_id": "r0", "added": 1, "removed": 0, "changed": 2, "columns": tuple("abcdefgh")},
+        ],
     }
+    assert web["tables"][2]["changes"] is None
 
 
 LISTED = Quarantine(

@@ -19,7 +19,9 @@ from report.values import a_lease, a_plan, at
 from windrow.operations.edited_positions import EditedPosition
 from windrow.operations.overview import DailyRows, Overview
 from windrow.report.page.health import Grade, health_document, health_of
+from windrow.report.page.left_out import left_out_view
 from windrow.report.page.windows import Stretch, counting, gaps, overlaps
+from windrow.state.limits import State
 from windrow.state.runs import FailedCheck, ModelFate, ModelOutcome, Outcome, RunRecord
 
 RUNS = tuple(a_run(number) for number in range(6))
@@ -141,3 +143,14 @@ def test_runs_that_were_rolled_back_or_begun_anew_do_not_count():
     assert counting([*RUNS[:4], of_old]) == []
     anew: RunRecord = a_run(9, state="first_run")
     assert counting([*RUNS[:4], anew]) == [anew]
+
+
+def test_late_events_are_a_trend_and_no_window():
+    counts = {"late_events": 34, "window_events": 40, "window_left_out": 6}
+    late = a_run(2, state=State.LATE.value, lower_limit=at(1), upper_limit=at(2), counts=counts)
+    runs = [a_run(0), a_run(1), late]
+    assert counting(runs) == runs[:2]
+    trends = {it.what: it for it in left_out_view(an_overview(*runs).packages[0]).trends}
+    assert trends["Events that were loaded late, and taken in"].total == "34"
+    # Of the events that these runs had in their windows.
+    assert trends["Events left out, for any of these reasons"].share == "15 %"

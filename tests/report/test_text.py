@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -24,15 +25,17 @@ from report.values import (
     at,
     ran,
     some_checks,
+    some_volumes,
 )
 from windrow.engine.checking import CheckReport
-from windrow.engine.plan import ReadEstimate
 from windrow.operations.doctor import Check
 from windrow.operations.edited_positions import EditedPosition
+from windrow.operations.freshness import Freshness, Pauses
 from windrow.report import words
 from windrow.report.adoptions import adoptions_text
 from windrow.report.checks import reports_text
 from windrow.report.differences import diff_text
+from windrow.report.freshness import freshness_sentences
 from windrow.report.operations import (
     rerun_text,
     reruns_text,
@@ -48,6 +51,7 @@ from windrow.report.text import (
     statuses_text,
 )
 from windrow.state.limits import Limits, State
+from windrow.tables import FileSizes
 
 
 def shown(text: RenderableType) -> list[str]:
@@ -153,6 +157,14 @@ def test_a_plan_tells_state_window_and_models() -> None:
     ]
 
 
+def test_a_plan_tells_for_how_long_an_id_that_comes_back_is_found() -> None:
+    lines = shown(plans_text([replace(a_plan(), looks_back={"page_views": 30, "vitals": 30})]))
+    assert lines[-1] == (
+        "  An id of page_views and vitals that comes back in another session is found within 30 "
+        "days (upsert_lookback_days), not later."
+    )
+
+
 def test_a_plan_over_a_gap_says_what_it_skips() -> None:
     lines = shown(plans_text([replace(a_plan(), gap=(at(1), at(5)))]))
     gap = "there is no usable event between 2024-03-01 00:00:00 and 2024-03-05 00:00:00."
@@ -169,8 +181,26 @@ def test_a_plan_without_anything_to_do_names_no_window() -> None:
 
 
 def test_a_plan_says_what_it_would_read_when_it_knows() -> None:
-    plan = replace(a_plan(), reads=ReadEstimate(files=3, bytes=1_234_567))
-    assert "  Would read 3 files, 1.2 MB." in shown(plans_text([plan]))
+    plan = replace(a_plan(), reads=FileSizes(files=3, bytes=1_234_567))
+    assert "  Would read at most 3 files, 1.2 MB, of the events." in shown(plans_text([plan]))
+
+
+def test_a_plan_with_bytes_has_a_line_for_each_table_and_their_sums() -> None:
+    plan = replace(a_plan(), reads=FileSizes(3, 1_200_000), volumes=some_volumes())
+    lines = shown(plans_text([plan]))
+    at_table = next(number for number, line in enumerate(lines) if "reads" in line.split())
+    assert lines[at_table - 2] == (
+        "  Of its tables it would read about this, and write about what run "
+        "20240306T000000-ab12cd34 wrote, the last of its kind:"
+    )
+    assert [line.split() for line in lines[at_table + 2 : at_table + 6]] == [
+        ["events", "3", "files,", "1.2", "MB"],
+        ["derived.page_views", "2", "files,", "300.0", "kB", "3", "files,", "450.0", "kB"],
+        ["derived.daily", "-", "-"],
+        ["together", "5", "files,", "1.5", "MB", "3", "files,", "450.0", "kB"],
+    ]
+    first = replace(plan, volumes=replace(some_volumes(), like=None))
+    assert any("no run of this kind went before" in line for line in shown(plans_text([first])))
 
 
 def test_a_status_tells_next_window_manifest_quarantine_and_last_runs() -> None:
@@ -197,6 +227,63 @@ def test_a_status_tells_of_positions_that_were_moved_by_hand() -> None:
     assert f"  Moved outside windrow: page_views, pv_scroll_depth {moved}" in lines
     assert "  Made from these, and not moved along: daily_pages." in lines
     assert any(line.startswith("  `windrow rerun --from 2024-03-02` ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("hours_old", "pauses", "lines"),
+    [
+        (2, None, ["Newest event: 2024-03-06 22:00:00, 2 h ago."]),
+        (
+            9,
+            Pauses(14, 0, timedelta(hours=2)),
+            [
+                "Newest event: 2024-03-06 15:00:00, 9 h ago.",
+                "Stale: no event for 9 h, more than stale_after_hours (6) allows; at this time of "
+                "day, on the 14 days before, the newest was at most 2 h old. It looks as if the "
+                "tracker, or what loads its events, has stopped.",
+            ],
+        ),
+        (
+            9,
+            Pauses(14, 3, timedelta(hours=10)),
+            [
+                "Newest event: 2024-03-06 15:00:00, 9 h ago.",
+                "No event for 9 h, and at this time of day, on 3 of the 14 days before, the newest "
+                "was as old or older, up to 10 h: it looks like a quiet time.",
+            ],
+        ),
+        (
+            9,
+            None,
+            [
+                "Newest event: 2024-03-06 15:00:00, 9 h ago.",
+                "Stale: no event for 9 h, more than stale_after_hours (6) allows; whether that is "
+                "usual cannot be told without sessions of 3 days before it.",
+            ],
+        ),
+        (None, None, ["Newest event: none was found that the next run could take in."]),
+    ],
+)
+def test_a_status_tells_a_stopped_tracker_from_a_quiet_time(
+    hours_old: int | None, pauses: Pauses | None, lines: list[str]
+) -> None:
+    newest = None if hours_old is None else at(7) - timedelta(hours=hours_old)
+    found = Freshness(at(7), timedelta(hours=6), newest, pauses=pauses)
+    assert [str(it) for it in freshness_sentences(found)] == lines
+    status = shown(statuses_text([replace(a_status(), freshness=found)]))
+    assert f"  {lines[0]}" in status
+    assert "  Manifest: all 2 models at 2024-03-06 00:00:00, 1 day ago." in status
+
+
+def test_a_status_tells_of_events_that_wait_for_models() -> None:
+    positions = {"users": at(6), "page_views": at(6, 23)}
+    behind = ("sessions", "users")
+    found = Freshness(at(7), timedelta(hours=6), at(6, 23), positions, behind)
+    assert str([*freshness_sentences(found)][1]) == (
+        "Stale: 2 models have not taken in events of more than stale_after_hours (6) ago: "
+        "sessions, users. The furthest back stands at 2024-03-06 00:00:00. windrow has not run "
+        "since, has more to catch up with, or its runs fail."
+    )
 
 
 def test_a_manifest_of_one_row_names_it() -> None:
@@ -294,6 +381,23 @@ def test_the_ways_back_say_what_they_change_and_whether_they_did() -> None:
         "web: the lock of run x is ended and what it wrote taken back.",
         "mobile: not locked.",
     ]
+
+
+def test_late_events_are_told_below_their_run_and_in_the_plan() -> None:
+    step = replace(a_plan(), limits=Limits(State.LATE, at(1), at(2), None, at(2)), late_events=7)
+    plan = replace(a_plan(), late=(step,), notes=("History is gone.",))
+    late = replace(a_result(), plan=step, counts={"late_events": 7, "filtered_bot": 2})
+    text = shown(runs_text(ran(replace(a_result(), plan=plan, late=(late,)))))
+    assert "  History is gone." in text
+    below = text[next(n for n, line in enumerate(text) if line.startswith("web, late events: ")) :]
+    assert below[1] == (
+        "  Loaded late: 7 events of 2024-03-01 to 2024-03-02; their sessions were processed whole."
+    )
+    assert "  Left out: 2 events of bots." in below
+    assert not any(line.startswith("  Reached") for line in below)
+    assert "  Loaded late: 7 events of 2024-03-01 to 2024-03-02, taken in beside that." in shown(
+        plans_text([plan])
+    )
 
 
 def test_a_catch_up_is_told_below_its_run() -> None:

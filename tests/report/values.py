@@ -9,6 +9,8 @@ from pyspark.sql import DataFrame
 
 from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
+from windrow.engine.steps import RunFacts
+from windrow.engine.volumes import TableVolume, Volumes
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, model, stored
 from windrow.operations.adoption import Adoption
@@ -23,7 +25,7 @@ from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Lease
 from windrow.state.limits import Limits, State
 from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
-from windrow.tables import Compaction, Expiry, Layout, TableName
+from windrow.tables import Compaction, Expiry, FileSizes, Layout, TableName
 from windrow.tables.comparison import Comparison, Example, Found, OtherType
 
 
@@ -57,6 +59,29 @@ def a_plan() -> Plan:
         models=MODELS,
         tracked=("snowplow_web_page_views", "snowplow_web_users"),
         positions={"snowplow_web_page_views": at(6), "snowplow_web_users": at(6)},
+    )
+
+
+def some_volumes() -> Volumes:
+    return Volumes(
+        tables=(
+            TableVolume("derived.page_views", FileSizes(2, 300_000), FileSizes(3, 450_000)),
+            TableVolume("derived.daily"),
+        ),
+        like="20240306T000000-ab12cd34",
+    )
+
+
+def a_run_that_begins() -> RunFacts:
+    return RunFacts(
+        run_id="20240307T000000-ab12cd34",
+        state="standard",
+        lower_limit=at(5, 18),
+        upper_limit=at(7),
+        models=("page_views", "users"),
+        began=at(7),
+        window_events=2010,
+        expected_seconds=42.0,
     )
 
 

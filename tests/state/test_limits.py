@@ -14,7 +14,7 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def limits_of(positions, tracked, now, start="2024-01-01", backfill=30, lookback=6):
+def limits_of(positions, tracked, now, start="2024-01-01", backfill=30, lookback=6, compat=False):
     return run_limits(
         positions,
         tracked,
@@ -22,6 +22,7 @@ def limits_of(positions, tracked, now, start="2024-01-01", backfill=30, lookback
         backfill_limit_days=backfill,
         lookback_window_hours=lookback,
         now=at(now),
+        looks_back_before_start=compat,
     )
 
 
@@ -99,16 +100,25 @@ def test_zero_backfill_limit_rereads_only_what_is_processed():
     assert limits_of(everyone(LIVE), TWELVE, "2024-06-01", backfill=0).upper == at(LIVE)
 
 
-def test_start_date_in_the_future_is_an_inverted_window_that_says_so():
-    limits = limits_of({}, TWELVE, "2023-06-01")
+@pytest.mark.parametrize("compat", [False, True])
+def test_start_date_in_the_future_is_an_inverted_window_that_says_so(compat):
+    limits = limits_of({}, TWELVE, "2023-06-01", compat=compat)
     assert limits.is_inverted
     assert "start_date 2024-01-01 is in the future" in why_inverted(limits)
 
 
-def test_start_date_after_the_live_models_is_an_inverted_window_that_says_so():
-    limits = limits_of(everyone("2023-06-01"), THIRTEEN, "2024-06-01")
+@pytest.mark.parametrize("compat", [False, True])
+def test_start_date_after_the_live_models_is_an_inverted_window_that_says_so(compat):
+    limits = limits_of(everyone("2023-06-01"), THIRTEEN, "2024-06-01", compat=compat)
     assert limits.is_inverted
     assert "Set start_date to an earlier day" in why_inverted(limits)
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_limits_keep_fractions_of_a_second(compat):
+    limits = limits_of(everyone("2024-03-09 22:10:00.123456"), TWELVE, "2024-06-01", compat=compat)
+    assert limits.lower == at("2024-03-09 16:10:00.123456")
+    assert limits.upper == at("2024-04-08 22:10:00.123456")
 
 
 def test_no_tracked_model_is_an_error():

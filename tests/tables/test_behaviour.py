@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from tables.rows import COLUMNS, ORDERS, orders, stored
+from temp_views import temp_views
 from windrow.columns.rules import column
 from windrow.errors import TableError
-from windrow.tables import DELETED, ConflictError, TableName, Tables
+from windrow.tables import DELETED, ConflictError, FileSizes, TableName, Tables
+from windrow.tables.days import DayRange
 
 A = ("a", "2024-01-01", 1, "x")
 B = ("b", "2024-01-02", 2, "y")
@@ -51,6 +54,33 @@ def test_create_makes_an_empty_table_with_columns_and_comments(
 def test_a_schema_tells_its_tables(filled: Tables) -> None:
     assert filled.names("derived") == ["orders"]
     assert filled.names("nowhere") == []
+
+
+def test_files_are_told_by_their_days_without_reading_them(
+    spark: SparkSession, tables: Tables
+) -> None:
+    second, third = date(2024, 1, 2), date(2024, 1, 3)
+    later = [DayRange(second, second), DayRange(third, date(2024, 2, 1))]
+    # By day of a partition, and by statistics of a table that has none.
+    for partition in (["day"], []):
+        table = TableName("derived", f"orders{len(partition)}")
+        tables.create(table, COLUMNS, partition_by=partition)
+        for row in (A, B, C):
+            with tables.commits_of("run-1"):
+                # Delta counts the empty file of an empty partition, and does not keep it.
+                tables.append(table, orders(spark, row).coalesce(1))
+        every = tables.files_on(table, None, ())
+        assert every is not None
+        written = [it for it in tables.history(table) if it.run_id == "run-1"]
+        assert every == FileSizes(
+            sum(it.files_added or 0 for it in written), sum(it.bytes_added or 0 for it in written)
+        )
+        assert every.files == 3
+        two = tables.files_on(table, "day", later)
+        assert two is not None
+        assert (two.files, 0 < two.bytes < every.bytes) == (2, True)
+        nothing = tables.files_on(table, "day", [DayRange(date(2023, 1, 1), date(2023, 1, 2))])
+        assert nothing == FileSizes(0, 0)
 
 
 def test_a_table_knows_its_key(tables: Tables) -> None:
@@ -120,7 +150,7 @@ def test_merge_inserts_updates_and_deletes_by_key(spark: SparkSession, filled: T
     filled.merge(ORDERS, changes, key=["order_id"])
 
     assert stored(filled.read(ORDERS)) == [("a", "2024-01-01", 10, "new"), C]
-    assert not [t.name for t in spark.catalog.listTables() if t.name.startswith("windrow_")]
+    assert not [name for name in temp_views(spark) if name.startswith("windrow_")]
 
 
 def test_merge_of_some_columns_leaves_the_others(spark: SparkSession, filled: Tables) -> None:
@@ -366,6 +396,7 @@ def test_wrong_requests_are_refused_before_anything_is_written(
     assert stored(filled.read(ORDERS)) == [A, B]
 
 
+@pytest.mark.ci
 def test_the_slower_of_two_writers_learns_of_the_conflict(
     spark: SparkSession, filled: Tables, tmp_path: Path
 ) -> None:

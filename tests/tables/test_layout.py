@@ -167,6 +167,7 @@ def test_a_layout_changes_and_the_rows_stay(
     assert stored(tables.read(ORDERS, version=before)) == [A, B, C]
 
 
+@pytest.mark.ci
 def test_what_was_replaced_before_the_retention_goes(spark: SparkSession, tables: Tables) -> None:
     tables.create(ORDERS, COLUMNS)
     tables.append(ORDERS, orders(spark, A))

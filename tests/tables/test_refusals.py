@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.atomic.source import open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError, TableError
-from windrow.tables import TableName
+from windrow.tables import TableName, open_tables
 from windrow.tables.refusals import refusals, unreadable_files
 
 
@@ -71,3 +71,35 @@ def test_events_whose_only_file_is_broken_are_refused_with_its_name(
     _, file = broken
     with pytest.raises(SourceError, match=f"The file {file} cannot be read: "):
         open_source(spark, EventsSource(path=str(file.parent)), time_column="collector_tstamp")
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"),
+    [
+        ("s3a://lake/events", "s3a:// needs the package org.apache.hadoop:hadoop-aws in the"),
+        ("s3://lake/events", "s3:// is S3 on EMR alone; elsewhere Spark calls it s3a://"),
+        ("abfss://lake@shop.dfs.core.windows.net/events", "org.apache.hadoop:hadoop-azure in the"),
+        ("gs://lake/events", "com.google.cloud.bigdataoss:gcs-connector"),
+    ],
+)
+def test_the_jar_that_a_store_needs_is_named(spark: SparkSession, path: str, needed: str) -> None:
+    with pytest.raises(SourceError, match=needed):
+        open_source(spark, EventsSource(path=path), time_column="collector_tstamp")
+
+
+def test_the_jar_that_a_catalog_needs_is_named(spark: SparkSession) -> None:
+    def without(name: str, **settings: str) -> str:
+        catalog = f"spark.sql.catalog.{name}"
+        spark.conf.set(catalog, "org.apache.iceberg.spark.SparkCatalog")
+        for key, value in settings.items():
+            spark.conf.set(f"{catalog}.{key.replace('_', '-')}", value)
+        tables = open_tables(spark, format="iceberg", catalog=name)
+        with pytest.raises(TableError) as caught:
+            tables.exists(TableName("derived", "page_views"))
+        return str(caught.value)
+
+    file_io = "org.apache.iceberg.aws.s3.S3FileIO"
+    said = without("on_s3", type="hadoop", warehouse="/tmp/lake", io_impl=file_io)
+    assert "S3FileIO needs the package org.apache.iceberg:iceberg-aws-bundle" in said
+    said = without("in_sql", type="jdbc", uri="jdbc:postgresql://127.0.0.1/x", warehouse="/tmp")
+    assert "such as the package org.postgresql:postgresql" in said

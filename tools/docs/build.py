@@ -58,7 +58,8 @@ CONFIGURATION = """# Configuration
 `windrow.yml` is found by walking up from the current folder, or given with `--project-dir`.
 Unknown keys are errors that name the key, its path and the nearest known one. `${VAR}` and
 `${VAR:-default}` are taken from the environment. `windrow init` writes a commented file, and a JSON
-Schema for your editor. A key stands once. Times and dates are from 1900-01-01 to 2999-12-31.
+Schema [for your editor](neighbours.md#editors). A key stands once. Times and dates are from
+1900-01-01 to 2999-12-31.
 
 Options may be written with the prefix `snowplow__` of the SQL packages. What each of theirs is
 here: [coming from the SQL packages](coming-from-sql-packages.md#options).
@@ -81,6 +82,7 @@ here: [coming from the SQL packages](coming-from-sql-packages.md#options).
 | `events.format` | `parquet`, `delta`, `iceberg`, `json`, `csv`, [`enriched`](enriched-events.md) |
 | `events.options` | options for Spark's reader |
 | `events.read_once` | `true`: packages of one command read what they all need once |
+| `events.new_by` | `collector`, `commit` or `load`: how [late data](late-data.md) is found |
 
 ## Secrets
 
@@ -123,7 +125,7 @@ PACKAGE_INTRO = """# The {name} package
 The package's tables: what a row is, key, layout, and every column with its type and its rule. The
 rules are also the columns' comments in the tables. Names are those of the SQL package, so existing
 queries keep working. Where windrow's values differ from it by default:
-[what `compat: true` changes](coming-from-sql-packages.md#what-compat-true-changes).
+[what `compat: true` changes](compat.md).
 What windrow remembers between runs: [state.md](state.md). What a run costs:
 [how a run works](how-a-run-works.md).
 

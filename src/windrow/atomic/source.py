@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import UTC, datetime, time, timedelta
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DateType, StringType
+from pyspark.sql.types import DataType, DateType, StringType, StructType
 
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.atomic.enriched import events_of, refuse_other_files
@@ -24,9 +24,10 @@ from windrow.atomic.misfits import misfit_measures, text_columns
 from windrow.columns.timestamps import literal
 from windrow.config import EventsSource
 from windrow.errors import SourceError, did_you_mean
+from windrow.tables.days import DayRange
 from windrow.tables.observed import Observed
 from windrow.tables.refusals import REFUSALS, reason_of, unreadable_files
-from windrow.tables.sql import quoted
+from windrow.tables.sql import quoted, quoted_parts
 
 _KNOWN_ENTITIES = {entity.name: entity for entity in ENTITY_COLUMNS}
 _MICROSECOND = timedelta(microseconds=1)
@@ -109,6 +110,8 @@ class Source:
     """Rows that need not be read again."""
     lines: DataFrame | None = None
     """The lines that the events are read from; None where they are stored as rows."""
+    version: str | None = None
+    """What a table of events was at before it was opened; None where nobody asked."""
 
     def between(
         self,
@@ -131,6 +134,24 @@ class Source:
             rows = unreadable.over(rows, self._measures(columns))
         rows = rows.where(~self._has_misfit_time())
         return rows.select(*(self.adapted[name].alias(name) for name in columns))
+
+    def holding(self, rows: DataFrame) -> Source:
+        """The source as if it had these stored rows alone."""
+        return replace(self, raw=rows, kept=None)
+
+    def on_days(self, ranges: Iterable[DayRange]) -> Source:
+        """The source without the events of other days; the bounds are literals, as of a window."""
+        first, last = time(), time.max
+        is_meant = reduce(
+            Column.__or__,
+            (
+                self._is_between(
+                    datetime.combine(days.first, first, UTC), datetime.combine(days.last, last, UTC)
+                )
+                for days in ranges
+            ),
+        )
+        return self.holding(self.raw.where(is_meant | self._has_misfit_time()))
 
     def malformed_entities(self, figures: Mapping[str, int]) -> dict[str, int]:
         """Entity -> how many could not be read, of those that `unreadable` had to do with."""
@@ -177,13 +198,21 @@ class Source:
         Files without statistics of their times, as Spark writes them, are told apart by nothing but
         the folder that they lie in: without this bound a run opens every file there is.
         """
-        has_day = _LOAD_DAY in self.raw.columns and isinstance(
-            self.raw.schema[_LOAD_DAY].dataType, DateType
-        )
+        has_day = isinstance(_type_of(self.raw, _LOAD_DAY), DateType)
         if not has_day or self.time_column not in _BEFORE_LOADING or collected < _LONG_AGO:
             return self.raw
         day = F.lit((collected - _CLOCKS_DIFFER).date())
         return self.raw.where((F.col(_LOAD_DAY) >= day) | F.col(_LOAD_DAY).isNull())
+
+    def loaded_since(self, moment: datetime) -> DataFrame:
+        """The stored rows that were loaded since a moment, by `load_tstamp`.
+
+        Where events lie in folders by the day on which they were, others are not opened.
+        """
+        rows = self.raw
+        if isinstance(_type_of(rows, _LOAD_DAY), DateType):
+            rows = rows.where(F.col(_LOAD_DAY) >= F.lit((moment - _CLOCKS_DIFFER).date()))
+        return rows.where(self._is_between(moment, _FAR_OFF, column="load_tstamp"))
 
     def rows_since(self, lower: datetime) -> DataFrame:
         """The stored rows from a collector time on."""
@@ -208,15 +237,20 @@ class Source:
     def _has_misfit_time(self) -> Column:
         return self.misfits.get(self.time_column, F.lit(False))
 
-    def _is_between(self, lower: datetime, upper: datetime) -> Column:
-        stored_type = self.raw.schema[self.time_column].dataType
-        time = F.col(self.time_column)
+    def _is_between(self, lower: datetime, upper: datetime, *, column: str = "") -> Column:
+        name = column or self.time_column
+        stored_type = self.raw.schema[name].dataType
+        time = F.col(name)
         if isinstance(stored_type, StringType):
-            time = self.adapted[self.time_column]
+            time = self.adapted[name]
             first, last = literal(lower), literal(upper)
         else:
             first, last = literal(lower).cast(stored_type), literal(upper).cast(stored_type)
         return (time >= first) & (time <= last)
+
+
+def _type_of(rows: DataFrame, column: str) -> DataType | None:
+    return rows.schema[column].dataType if column in rows.columns else None
 
 
 def open_source(
@@ -234,7 +268,7 @@ def open_source(
     """
     if source is None:
         raise SourceError("windrow.yml names no events. Set events.path or events.table.")
-    raw, lines = _read(spark, source), None
+    raw, lines = stored_rows(spark, source), None
     if source.format == "enriched":
         raw, lines = events_of(raw, asked), raw
     if reshape is None:
@@ -255,16 +289,21 @@ def _null(entity: str) -> Column:
     return F.lit(None).cast(_KNOWN_ENTITIES[entity].type)
 
 
-def _read(spark: SparkSession, source: EventsSource) -> DataFrame:
+def stored_rows(
+    spark: SparkSession, source: EventsSource, *, schema: StructType | None = None
+) -> DataFrame:
+    """The events as they are stored; with a `schema`, that of the files is not looked for."""
     place = source.table or source.path
     options = dict(source.options)
     if source.format == "csv":
         options = {"header": "true", "escape": '"', **options}
     reader = spark.read.options(**options)
+    if schema is not None:
+        reader = reader.schema(schema)
     try:
         with unreadable_files():
             if source.table:
-                frame = reader.table(_quoted_table(source.table))
+                frame = reader.table(quoted_parts(source.table))
             else:
                 format = "text" if source.format == "enriched" else source.format
                 frame = reader.format(format).load(source.path)
@@ -308,10 +347,6 @@ def reading_events() -> Iterator[None]:
 def only(rows: DataFrame, columns: Iterable[str]) -> DataFrame:
     """The stored columns of these names, whatever characters they have."""
     return rows.select(*(F.col(quoted(name)) for name in columns))
-
-
-def _quoted_table(table: str) -> str:
-    return ".".join(quoted(part) for part in table.split("."))
 
 
 def check_columns(source: Source, needed: Mapping[str, str]) -> None:

@@ -17,6 +17,7 @@ from windrow.cli.call import as_command
 from windrow.cli.comparing import diff
 from windrow.cli.explaining import explain
 from windrow.cli.looks import check, doctor, ls, status
+from windrow.cli.measuring import metrics
 from windrow.cli.normalizing import normalize
 from windrow.cli.operations import maintain, rerun, rollback, unlock
 from windrow.cli.projects import demo, generate, init
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "explain": explain,
     "quarantine": quarantine,
     "report": report,
+    "metrics": metrics,
     "ls": ls,
     "diff": diff,
     "normalize": normalize,

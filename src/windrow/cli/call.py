@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import sys
 import tempfile
 import time
@@ -22,16 +23,17 @@ from pyspark.sql import SparkSession
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from windrow.cli.log_file import LogFile
+from windrow.cli.log_file import LogFile, Logged
 from windrow.cli.signals import Terminated, terminable
 from windrow.cli.values import joined, parse_vars
 from windrow.config import SparkSettings, find_project
 from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
+from windrow.neighbours.lineage import with_lineage
 from windrow.operations.several_packages import PackageRuns
 from windrow.project import Choice, Project
 from windrow.report.documents import Document, error_document
-from windrow.report.progress import JsonLines, Lines, Live, Progress, Silent
+from windrow.report.progress import JsonLines, Lines, Live, Progress, Quiet, Silent
 from windrow.tables.refusals import unreadable_files
 
 INTERRUPTED = 130
@@ -79,6 +81,8 @@ class Call:
     spark: SparkSession | None = None
 
     after_interruption = ""
+    is_for_programs = False
+    """Whether stdout is kept for what a program reads, with or without --json."""
     is_in_lines = False
     """Whether each JSON document takes one line, since others will follow."""
 
@@ -94,13 +98,22 @@ class Call:
 
     @cached_property
     def progress(self) -> Progress:
-        """What shows the steps of a run."""
+        """What is told the steps of a run."""
+        return self.shown()
+
+    def shown(self) -> Progress:
+        """What shows the steps."""
         if self.log_format is LogFormat.json:
             return JsonLines(sys.stderr)
         if self.quiet:
             return Silent()
-        console = self.errors if self.json else self.console
-        return Live(console) if console.is_terminal else Lines(console)
+        is_kept = self.json or self.is_for_programs
+        console = self.errors if is_kept else self.console
+        return Live(console) if console.is_terminal else self.in_a_pipe(console)
+
+    def in_a_pipe(self, console: Console) -> Progress:
+        """What shows the steps where nobody watches."""
+        return Lines(console)
 
     @cached_property
     def log(self) -> LogFile:
@@ -109,7 +122,7 @@ class Call:
 
     def tell_of_log(self) -> None:
         """Say where the tracebacks are that were logged since this was said last."""
-        if self.log.is_written:
+        if self.log.has_traceback:
             self.progress(Step("log", "info", detail=f"Traceback: {self.log.baseFilename}"))
             # What is logged next opens it again; a file that was moved away meanwhile is let go.
             self.log.close()
@@ -250,6 +263,16 @@ class RunCall(ProjectCall):
     @property
     def session(self) -> SparkSession | None:
         return self.spark or self.warm
+
+    def project(self) -> Project:
+        return with_lineage(super().project(), os.environ, self.announce)
+
+    def shown(self) -> Progress:
+        """What shows the steps; the log has them too."""
+        return Logged(super().shown())
+
+    def in_a_pipe(self, console: Console) -> Progress:
+        return Quiet(console)
 
     def say_errors(self, done: Mapping[str, PackageRuns]) -> None:
         """Show why packages did no more, of those that stopped while others went on."""

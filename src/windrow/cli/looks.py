@@ -34,6 +34,12 @@ Output = Annotated[
 ]
 
 
+FailIfStale = Annotated[
+    bool,
+    typer.Option("--fail-if-stale", help="End with 1 if events or models are too old."),
+]
+
+
 def check(
     call: ProjectCall, package: Package = None, select: Select = None, exclude: Exclude = None
 ) -> int:
@@ -45,8 +51,13 @@ def check(
     return int(any(report.has_failed for report in reports))
 
 
-def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
-    """Say where each package stands: state, next window, manifest, quarantine, last runs."""
+def status(
+    call: ProjectCall,
+    package: Package = None,
+    now: Now = None,
+    fail_if_stale: FailIfStale = False,
+) -> int:
+    """Say where each package stands: state, next window, manifest, age, quarantine, last runs."""
     clock = parse_now(now)
     project = call.project()
     packages = call.packages(project, package)
@@ -54,7 +65,8 @@ def status(call: ProjectCall, package: Package = None, now: Now = None) -> int:
     call.progress(Step("status", "started", detail="Reading the manifests"))
     statuses = [project.status(name, now=clock) for name in packages]
     call.report(statuses_document(statuses), statuses_text(statuses))
-    return 0
+    is_stale = any(it.freshness is not None and it.freshness.is_stale for it in statuses)
+    return int(fail_if_stale and is_stale)
 
 
 def ls(

@@ -6,16 +6,15 @@ from typing import Annotated
 
 import typer
 
+from windrow.cli.selections import SELECT
+
 Package = Annotated[
     str | None, typer.Option(help="The package; by default all that windrow.yml enables.")
 ]
 Select = Annotated[
     list[str] | None,
     typer.Option(
-        "--select",
-        "-s",
-        "--models",
-        "-m",
+        *SELECT,
         help="Models to take: page_views, +users, sessions+, tag:x, path:models/x.py.",
     ),
 ]

@@ -15,10 +15,11 @@ from windrow.cli.timetable import Timetable
 from windrow.cli.values import joined, parse_interval, parse_now
 from windrow.engine.plan import Plan
 from windrow.errors import UsageError, WindrowError
-from windrow.models.base_names import without_limits
+from windrow.models.base_names import without_limits, without_manifests
 from windrow.operations.several_packages import PackageRuns
 from windrow.project import Choice, Project
 from windrow.report.documents import plans_document, runs_document
+from windrow.report.refreshing import refreshed_document, refreshed_text
 from windrow.report.text import plans_text, runs_text, title
 
 FullRefresh = Annotated[
@@ -26,7 +27,10 @@ FullRefresh = Annotated[
 ]
 RefreshManifests = Annotated[
     bool,
-    typer.Option("--refresh-manifests", help="Begin anew, but leave rows until they are replaced."),
+    typer.Option(
+        "--refresh-manifests",
+        help="Begin anew, but leave rows until they are replaced; or only a manifest to --select.",
+    ),
 ]
 UntilCaughtUp = Annotated[
     bool, typer.Option("--until-caught-up", help="Run again until nothing is left to do.")
@@ -37,6 +41,10 @@ Check = Annotated[
 AcceptChangedOptions = Annotated[
     bool,
     typer.Option("--accept-changed-options", help="Go on though an option changed what rows mean."),
+]
+Bytes = Annotated[
+    bool,
+    typer.Option("--bytes", help="Say how much of each table is read and written; takes longer."),
 ]
 Every = Annotated[
     str | None,
@@ -61,6 +69,12 @@ def run(
     select, packages = _without_limits(call, package, select)
     if packages and not select:
         return _say_limits(call, packages, parse_now(now))
+    if full_refresh or refresh_manifests:
+        named = _named_manifests(call, package, select)
+        if named is not None:
+            beside = {"--exclude": exclude, "--until-caught-up": until_caught_up, "--every": every}
+            _refuse_beside_manifests([option for option, is_given in beside.items() if is_given])
+            return _refresh_manifests(call, *named, parse_now(now))
 
     def once() -> dict[str, PackageRuns]:
         clock = parse_now(now)
@@ -106,6 +120,48 @@ def _refuse_to_repeat(options: Mapping[str, bool]) -> None:
             )
 
 
+def _named_manifests(
+    call: ProjectCall, package: str | None, select: list[str] | None
+) -> tuple[str, Sequence[str]] | None:
+    """The package and those of its manifests that the selection names; None: it names models."""
+    if not select:
+        return None
+    project = call.project()
+    rest, named = without_manifests(joined(select), call.packages(project, package))
+    if not named:
+        return None
+    if rest:
+        _refuse_beside_manifests([f"'{rest}'"])
+    having = {it: names for it, names in named.items() if {*names} & {*project.manifests(it)}}
+    if len(having) > 1:
+        raise UsageError(
+            f"Which package? Use --package with one of: {', '.join(having)}; or write the "
+            "manifest's whole name, with its prefix."
+        )
+    return next(iter((having or named).items()))
+
+
+def _refuse_beside_manifests(others: Sequence[str]) -> None:
+    """Stop where something is given that means nothing while single manifests are made anew."""
+    if others:
+        raise UsageError(
+            f"Manifests are made anew by themselves, and no model runs: leave out {others[0]}, and "
+            "give it to a run of its own."
+        )
+
+
+def _refresh_manifests(
+    call: RunCall, package: str, manifests: Sequence[str], clock: datetime
+) -> int:
+    """Make the named manifests of a package anew."""
+    project = call.project()
+    call.start_spark(project)
+    call.progress.begin(package, title(package, project.target.name))
+    done = project.refresh_manifests(package, manifests, now=clock, listener=call.progress)
+    call.report(refreshed_document(done), refreshed_text(done))
+    return 0
+
+
 def _without_limits(
     call: ProjectCall, package: str | None, select: list[str] | None
 ) -> tuple[list[str] | None, tuple[str, ...]]:
@@ -130,6 +186,7 @@ def plan(
     select: Select = None,
     exclude: Exclude = None,
     now: Now = None,
+    with_bytes: Bytes = False,
 ) -> int:
     """Say what the next run would do: window, models, what it would read. Writes nothing."""
     clock = parse_now(now)
@@ -137,17 +194,28 @@ def plan(
     if packages and not select:
         return _say_limits(call, packages, clock)
     project, choices = call.chosen(package, select, exclude)
-    return _say_plans(call, project, choices, clock)
+    return _say_plans(call, project, choices, clock, with_bytes=with_bytes)
 
 
 def _say_plans(
-    call: ProjectCall, project: Project, choices: Sequence[Choice], clock: datetime
+    call: ProjectCall,
+    project: Project,
+    choices: Sequence[Choice],
+    clock: datetime,
+    *,
+    with_bytes: bool = False,
 ) -> int:
     plans: list[Plan] = []
     errors: dict[str, WindrowError] = {}
     for it in choices:
         try:
-            plan = project.plan(it.package, now=clock, select=it.select, exclude=it.exclude)
+            plan = project.plan(
+                it.package,
+                now=clock,
+                with_bytes=with_bytes,
+                select=it.select,
+                exclude=it.exclude,
+            )
             plans.append(plan)
         except WindrowError as error:
             if len(choices) == 1:

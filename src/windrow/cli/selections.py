@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-SELECT = ("--select", "-s", "--models", "--model", "-m", "--m")
-_TAKE_SEVERAL = {**dict.fromkeys(SELECT, "--select"), "--exclude": "--exclude"}
+SELECT = ("--select", "-s", "--models", "-m")
+"""What the option is called; commands declare it under these names."""
+_ALSO_TAKEN = ("--model", "--m")
+_TAKE_SEVERAL = {
+    **dict.fromkeys((*SELECT, *_ALSO_TAKEN), "--select"),
+    "--exclude": "--exclude",
+}
 
 
 def spread(arguments: Sequence[str]) -> list[str]:

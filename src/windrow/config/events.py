@@ -10,6 +10,9 @@ from pydantic import BeforeValidator, Field, model_validator
 from windrow.config.fields import Frozen, TableName, Text, TextMap
 from windrow.config.paths import resolved
 
+_REMEMBERING = ("delta", "iceberg")
+"""Formats whose tables know what was committed when."""
+
 
 class EventsSource(Frozen):
     """The atomic events: files under `path`, or a `table` Spark knows by name."""
@@ -34,12 +37,25 @@ class EventsSource(Frozen):
         "reading it.",
     )
 
+    new_by: Literal["collector", "commit", "load"] = Field(
+        default="collector",
+        description="What makes an event new: its collector time, within the look-back; or also "
+        "that it was added since the last run, however old it is, by the commits of a Delta or "
+        "Iceberg table (`commit`), or by `load_tstamp` or the time of its file (`load`).",
+    )
+
     @model_validator(mode="after")
     def _is_in_one_place(self) -> EventsSource:
         if (self.path is None) == (self.table is None):
             raise ValueError("exactly one of `path` and `table`")
         if self.table is not None and self.format == "enriched":
             raise ValueError("`format: enriched` is of files: `path` in place of `table`")
+        if self.new_by == "commit" and self.path is not None and self.format not in _REMEMBERING:
+            raise ValueError(
+                f"`new_by: commit` takes a Delta or Iceberg table, and `format` is {self.format}"
+            )
+        if self.new_by == "load" and self.format == "enriched":
+            raise ValueError("`new_by: load` does not go with `format: enriched`")
         return self
 
     def under(self, project_dir: Path) -> EventsSource:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -32,6 +32,7 @@ from windrow.config.identifiers import IdentifierSources
 NOT_IN_FINGERPRINT = frozenset(
     {
         "lease_minutes",
+        "stale_after_hours",
         "replay",
         "backfill_limit_days",
         "models_to_run",
@@ -178,6 +179,10 @@ class PackageSettings(ModelSettings):
     lease_minutes: Positive = Field(
         default=10, description="Minutes without a sign of life after which a run's lock lapses."
     )
+    stale_after_hours: Positive = Field(
+        default=36,
+        description="Hours without a new event, or behind it, after which `status` warns.",
+    )
     atomic_schema: NamePart | None = Field(
         default=None, description="Schema of the events table; `atomic` if only its name is given."
     )
@@ -204,6 +209,11 @@ class PackageSettings(ModelSettings):
         if self.events is None:
             return self
         return self.model_copy(update={"events": self.events.under(project_dir)})
+
+    @property
+    def begins_at(self) -> datetime:
+        """Where the events begin that are processed at all."""
+        return datetime.combine(self.start_date, time(), UTC)
 
     @property
     def has_late_limit(self) -> bool:

@@ -101,7 +101,7 @@ def _advanced(
     A model made from another's stored table is never ahead of that table, or rows that come into
     it later would be missed.
     """
-    if plan.limits.state is State.RERUN:
+    if plan.limits.state.is_past:
         return {}
     after = dict(plan.manifest)
     changed: dict[str, datetime] = {}
@@ -202,6 +202,7 @@ def _record(
         key_days=key_days or {},
         seen_events=_seen_events(ws, result),
         number=number,
+        source_version=result.plan.source_version if result.outcome.is_kept else None,
         failed_checks=tuple(
             FailedCheck(it.table, it.check, it.severity, it.failures)
             for it in result.checks

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from windrow.atomic.arrivals import version_of
 from windrow.atomic.entity_columns import ENTITY_COLUMNS
 from windrow.atomic.source import Source, check_columns, check_lines, check_readable, open_source
 from windrow.engine.workspace import Workspace
@@ -22,6 +24,7 @@ def readable_source(ws: Workspace, models: Sequence[Model]) -> Source:
 def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     """The events, after making sure that every column the models need is there."""
     needed = _needed(ws, models)
+    version = None if ws.events is None else version_of(ws.spark, ws.events)
     source = open_source(
         ws.spark,
         ws.events,
@@ -31,7 +34,7 @@ def checked_source(ws: Workspace, models: Sequence[Model]) -> Source:
     )
     if ws.events is not None and ws.events.path is not None:
         check_lines(source, ws.events.path)
-    source = source.with_nulls(ws.foundation.may_lack)
+    source = replace(source.with_nulls(ws.foundation.may_lack), version=version)
     check_columns(source, needed)
     return source
 

@@ -77,6 +77,11 @@ class Seen:
         return frozenset(left)
 
     @property
+    def is_after_undo(self) -> bool:
+        """True when the last thing that happened was taken back."""
+        return bool(self.newest_runs) and self.newest_runs[0].outcome is Outcome.UNDONE
+
+    @property
     def _writers(self) -> list[RunRecord]:
         """Runs and upkeep: after an adoption, whoever had the tables before may have gone on."""
         return [run for run in self.newest_runs if run.outcome is not Outcome.ADOPTED]

@@ -191,6 +191,8 @@ class Inputs:
         if source.before_this_run:
             # Where the reader is behind, or ahead, all of this run's rows are news to it.
             return before.limit(0) if lags(self.positions, reader, owner) else before
+        if (made_anew := self.replaced.made_anew(owner)) is not None:
+            before = before.join(F.broadcast(made_anew), self.ws.foundation.user, how="left_anti")
         change = self.recompute.changes.get(owner.name)
         if change is None:
             return before

@@ -245,7 +245,7 @@ def _hash(columns: Iterable[str]) -> Column:
 def _noted(seen: Seen) -> dict[str, date]:
     """What the last run noted, unless rows were taken back or changed since."""
     for run in seen.newest_runs:
-        if run.outcome is Outcome.ROLLED_BACK or run.left_behind:
+        if run.outcome in (Outcome.ROLLED_BACK, Outcome.REFRESHED) or run.left_behind:
             return {}
         if run.outcome.is_kept:
             return dict(run.key_days)

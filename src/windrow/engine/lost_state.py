@@ -13,25 +13,51 @@ from windrow.models.model import Model
 
 
 def refuse_lost_state(
-    ws: Workspace, models: Sequence[Model], positions: Mapping[str, datetime], now: datetime
+    ws: Workspace,
+    models: Sequence[Model],
+    positions: Mapping[str, datetime],
+    now: datetime,
+    *,
+    is_after_undo: bool = False,
 ) -> None:
-    """Stop where the manifest says more than the clock or the tables can bear out."""
+    """Stop where the manifest says more than the clock or the tables can bear out.
+
+    `is_after_undo`: something was taken back last. If it had made the table of sessions that was
+    missing, that is there now, and empty.
+    """
     known = {name: positions[name] for m in models for name in m.tracked_names if name in positions}
     if not known:
         return
     _refuse_future(ws, known, now)
-    if ws.foundation.has_sessions and not ws.tables.exists(ws.lifecycle):
-        raise RefusedError(
-            f"{ws.lifecycle} is not there, but {ws.manifest} says that events were consumed: a run "
-            "would take every session for a new one. Restore the table, set schemas.manifest back "
-            "if it was renamed, or begin anew with --full-refresh."
-        )
+    refuse_lost_sessions(ws, look_inside=is_after_undo)
     _refuse_vanished(ws, [m for m in models if m.kind == "incremental" and m.full_name in known])
 
 
+def refuse_lost_sessions(ws: Workspace, *, look_inside: bool = False) -> None:
+    """Stop where the table of sessions is not there; with `look_inside`, where it is empty too."""
+    is_there = not ws.foundation.has_sessions or ws.tables.exists(ws.lifecycle)
+    if is_there and not (look_inside and _has_no_session(ws)):
+        return
+    found = "is empty" if is_there else "is not there"
+    raise RefusedError(
+        f"{ws.lifecycle} {found}, but {ws.manifest} says that events were consumed: a run "
+        "would take every session for a new one. Restore the table, set schemas.manifest back "
+        "if it was renamed, or have it made anew from the events with "
+        f"`--refresh-manifests --select {ws.lifecycle.name}`."
+    )
+
+
+def _has_no_session(ws: Workspace) -> bool:
+    return ws.foundation.has_sessions and ws.tables.read(ws.lifecycle).isEmpty()
+
+
 def refuse_left_behind(ws: Workspace, models: Sequence[Model], left: Collection[str]) -> None:
-    """Stop at a table that a killed run wrote to and that could not be taken back."""
-    if found := [member for member in models if member.full_name in left]:
+    """Stop at a table that a killed run wrote to and that could not be taken back.
+
+    What is made from such a table would be wrong too, and stay so.
+    """
+    used = {name for member in models for name in (member.name, *member.stored_parents)}
+    if found := [it for it in ws.models if it.name in used and it.full_name in left]:
         listed = ", ".join(str(ws.table(member)) for member in found)
         raise RefusedError(
             f"{listed} still holds what a killed run wrote: someone else had changed it since, and "

@@ -122,6 +122,7 @@ class ModelRun:
         if not is_recomputed and not self._replaced.has_new_events(member):
             return 0
         replaces_more = is_recomputed or member.replaces is not None or member.amend is not None
+        replaces_more |= self._replaced.made_anew(member) is not None
         if found.rows or replaces_more:
             self._upsert(member, destination, rows, found)
         self.written[member.name] = found
@@ -176,7 +177,7 @@ class ModelRun:
             rows,
             replaced=replaced,
             search=search,
-            keeps="new" if self.ws.settings.compat else member.keeps,
+            keeps=self._replaced.keeps(member),
             days=found.on,
             amended=amended,
             as_merged=self.ws.settings.compat,

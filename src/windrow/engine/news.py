@@ -21,7 +21,10 @@ from windrow.models.model import Model
 from windrow.state.limits import Limits, State
 from windrow.state.runs import Outcome, RunRecord
 
-_UNSETTLING = (Outcome.FAILED, Outcome.REJECTED, Outcome.ROLLED_BACK, Outcome.EDITED)
+_UNSETTLING = (
+    *(Outcome.FAILED, Outcome.REJECTED),
+    *(Outcome.ROLLED_BACK, Outcome.EDITED, Outcome.REFRESHED),
+)
 """After these, the same events may lead to other rows."""
 _HASH_RANGE = 2**31
 """Small enough that the sum of as many hashes as there are events fits a number."""

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
-from windrow.config import PackageSettings
 from windrow.engine.holding import Seen
 from windrow.engine.intake.session_events import scan
+from windrow.engine.late import Late, look_for_late
 from windrow.engine.lost_state import (
     newest_event,
     refuse_ahead_of_source,
@@ -24,7 +23,9 @@ from windrow.engine.lost_state import (
 from windrow.engine.news import EventTimes, look_at_times, nothing_new_since
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
+from windrow.engine.replaced_rows import looked_back
 from windrow.engine.unbounded import unbounded
+from windrow.engine.volumes import Volumes, event_files, table_volumes
 from windrow.engine.workspace import Workspace
 from windrow.errors import ConfigError
 from windrow.models.base_names import without_base
@@ -33,16 +34,10 @@ from windrow.models.model import Model
 from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
 from windrow.state.limits import Limits, State, past_gap, run_limits, why_inverted
+from windrow.state.runs import RunRecord
+from windrow.tables import FileSizes
 
 MICROSECOND = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True)
-class ReadEstimate:
-    """Files of the source, and their size."""
-
-    files: int
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,23 @@ class Plan:
     """The window's events by the hour; None when nobody looked."""
     unbounded: Mapping[str, str] = field(default_factory=dict)
     """The project's own models whose cost grows with history, and why."""
-    reads: ReadEstimate | None = None
-    """What of the source lies in the window; None when it was not asked for or cannot be told."""
+    looks_back: Mapping[str, int] = field(default_factory=dict)
+    """Models whose ids come back in other sessions, and how many days back these are found."""
+    late: tuple[Plan, ...] = ()
+    """What would be done, beside this plan, for events from before its window, loaded since."""
+    arrived: DataFrame | None = None
+    """Of a plan for late events: the stored rows that were loaded since."""
+    late_events: int = 0
+    """Of such a plan: how many usable events are late."""
+    source_version: str | None = None
+    """What the events were at when they were looked at; None: nobody did, or a later part will."""
+    notes: tuple[str, ...] = ()
+    """What whoever runs the package should know of the look at the events."""
+    reads: FileSizes | None = None
+    """The files of the events that it may open, at most; None when nobody asked or it cannot be
+    told."""
+    volumes: Volumes | None = None
+    """What it would read and write of its tables; None when nobody asked."""
 
 
 def chosen_models(ws: Workspace, options: RunOptions) -> list[Model]:
@@ -103,11 +113,12 @@ def next_plan(
     fresh = fresh_start(ws, models, seen.positions, options)
     positions = fresh.left_of(seen.positions)
     live, lagging = (models, []) if options.is_refresh else split_lagging(ws, models, positions)
-    refuse_lost_state(ws, live + lagging, positions, now)
+    refuse_lost_state(ws, live + lagging, positions, now, is_after_undo=seen.is_after_undo)
     if not options.full_refresh:
         refuse_left_behind(ws, live + lagging, seen.left_behind())
     plan = replace(_plan(ws, source, live, positions, now, fresh.is_whole), fresh=fresh)
     plan = _with_news(ws, seen, source, plan, is_fresh=options.is_refresh)
+    plan = _with_late(plan, look_for_late(ws, source, plan.limits, live))
     if not lagging:
         return plan
     # What lags comes to where the others will stand after this very run.
@@ -115,7 +126,31 @@ def next_plan(
     catch_up = _plan(ws, source, models, expected, now, fresh.is_whole, only=lagging)
     # Of the two, the first one that writes takes models out of the manifest, and says so.
     due = fresh if plan.nothing_because else NOTHING_FRESH
-    return replace(plan, catch_up=replace(catch_up, manifest=positions, fresh=due))
+    late = look_for_late(ws, source, catch_up.limits, lagging, is_beside=True)
+    catch_up = replace(_with_late(catch_up, late), manifest=positions, fresh=due)
+    return replace(plan, catch_up=catch_up)
+
+
+def _with_late(plan: Plan, late: Late) -> Plan:
+    """The plan with a step beside it for each stretch of days that late events are of."""
+    steps = [
+        replace(
+            plan,
+            limits=step.limits,
+            arrived=step.arrived,
+            late_events=step.events,
+            fresh=NOTHING_FRESH,
+            nothing_because=None,
+            gap=None,
+            times=None,
+        )
+        for step in late.steps
+    ]
+    if not steps:
+        return replace(plan, source_version=late.version, notes=late.notes)
+    # Whoever comes last says until where all is taken in.
+    steps[-1] = replace(steps[-1], source_version=late.version)
+    return replace(plan, late=tuple(steps), notes=late.notes)
 
 
 def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fresh: bool) -> Plan:
@@ -174,11 +209,15 @@ def caught_up_to(catch_up: Plan, manifest: Mapping[str, datetime]) -> Plan:
     ahead = max(known, default=catch_up.limits.upper)
     limits = catch_up.limits
     return replace(
-        catch_up,
+        standing_at(catch_up, manifest),
         limits=replace(limits, upper=min(limits.upper, ahead), ceiling=min(limits.ceiling, ahead)),
-        positions={name: manifest[name] for name in catch_up.tracked if name in manifest},
-        manifest=manifest,
     )
+
+
+def standing_at(plan: Plan, manifest: Mapping[str, datetime]) -> Plan:
+    """The plan once a run before it has moved positions."""
+    known = {name: manifest[name] for name in plan.tracked if name in manifest}
+    return replace(plan, positions=known, manifest=manifest)
 
 
 def _plan(
@@ -204,6 +243,7 @@ def _plan(
         positions={name: positions[name] for name in tracked if name in positions},
         manifest=dict(positions),
         unbounded=unbounded(ws, models if only is None else only),
+        looks_back=looked_back(ws, models if only is None else only),
     )
     if limits.is_inverted:
         if limits.state is State.NEW_MODEL:
@@ -264,21 +304,20 @@ def first_usable_event(
     return from_micros(events.agg(micros(F.min(time))).collect()[0][0])
 
 
-def with_reads(plan: Plan, source: Source, settings: PackageSettings) -> Plan:
-    """The plan with an estimate of what it reads: files that hold the window and its sessions."""
-    earliest = plan.limits.lower - timedelta(days=settings.max_session_days)
-    beside = plan.catch_up and with_reads(plan.catch_up, source, settings)
-    reads = _estimate(source, earliest, plan.limits.upper)
-    return replace(plan, reads=reads, catch_up=beside)
+def with_reads(
+    ws: Workspace, plan: Plan, source: Source, runs: Sequence[RunRecord], *, with_bytes: bool
+) -> Plan:
+    """The plan with the files that hold the window and its sessions; with bytes, those of tables.
 
-
-def _estimate(source: Source, first: datetime, last: datetime) -> ReadEstimate | None:
-    try:
-        # Lines have no time before they are read, so that all are.
-        rows = source.rows_between(first, last) if source.lines is None else source.lines
-        files = rows.select("_metadata.file_path", "_metadata.file_size")
-    except PySparkException:
-        # Not every source tells which file a row comes from.
-        return None
-    found = files.distinct().agg(F.count(F.lit(1)), F.sum("file_size")).collect()[0]
-    return ReadEstimate(files=found[0], bytes=found[1] or 0)
+    `runs`: the last ones, newest first.
+    """
+    limits = plan.limits
+    earliest = limits.lower - timedelta(days=ws.settings.max_session_days)
+    beside = plan.catch_up and with_reads(ws, plan.catch_up, source, runs, with_bytes=with_bytes)
+    is_asked = with_bytes and not plan.nothing_because
+    return replace(
+        plan,
+        reads=event_files(ws.spark, ws.events, source, earliest, limits.upper),
+        volumes=table_volumes(ws, limits, plan.models, runs) if is_asked else None,
+        catch_up=beside,
+    )

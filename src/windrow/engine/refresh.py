@@ -85,18 +85,27 @@ def check_refresh(ws: Workspace, models: Sequence[Model], options: RunOptions) -
     Tables of some of the models may be rebuilt anywhere: of the manifests that takes their own rows
     only, and the others go on meanwhile.
     """
-    settings = ws.settings
     is_harmless = len(models) < len(ws.models) and not options.refresh_manifests
+    refuse_unallowed(
+        ws,
+        f"A full refresh of '{ws.name}' on target '{ws.target}' would drop what its manifests "
+        "know.",
+        " Single tables can be rebuilt without it: --full-refresh --select MODEL.",
+        is_harmless=is_harmless,
+    )
+
+
+def refuse_unallowed(
+    ws: Workspace, what: str, instead: str = "", *, is_harmless: bool = False
+) -> None:
+    """Stop unless this target, the option or the hook allows that what manifests know goes."""
+    settings = ws.settings
     asked = ws.target == settings.dev_target_name or settings.allow_refresh or is_harmless
     if ws.hooks.allow_refresh(ws.target, asked):
         return
-    what = (
-        f"A full refresh of '{ws.name}' on target '{ws.target}' would drop what its manifests know."
-    )
     if asked:
         raise RefusedError(f"{what} The hook allow_refresh in hooks.py says no.")
     raise RefusedError(
         f"{what} Outside the dev target it needs allow_refresh too: "
-        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'. '
-        "Single tables can be rebuilt without it: --full-refresh --select MODEL."
+        f'--vars \'{{"{ws.package.name}": {{"allow_refresh": true}}}}\'.{instead}'
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,11 +13,29 @@ from windrow.engine.intake import Intake
 from windrow.engine.upsert import Replaced
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID
-from windrow.models.model import Model
+from windrow.models.model import Keeps, Model
 from windrow.models.own_models import day_columns
-from windrow.state.limits import Limits, State
+from windrow.state.limits import Limits
 from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import frame_of
+
+
+def looked_back(ws: Workspace, models: Iterable[Model]) -> dict[str, int]:
+    """Model -> so many days back the same id of another session, or a copy of an event, is found.
+
+    Of those models whose ids come back: a page that stays open, a receipt that is loaded again. One
+    that comes back after more than these days has a second row.
+    """
+    settings = ws.settings
+    days = max(1, settings.upsert_lookback_days)
+    found = {m.name: days for m in models if "nearby" in m.inputs.values() and m.kind != "this_run"}
+    # Where lateness has a limit, no two copies of an event lie further apart than what is searched.
+    if settings.compat or not settings.has_late_limit:
+        kept = [
+            m for m in models if m.keeps == "earliest" or (settings.compat and m.keeps != "new")
+        ]
+        found |= dict.fromkeys((member.name for member in kept), days)
+    return found
 
 
 @dataclass(frozen=True)
@@ -31,7 +49,7 @@ class ReplacedRows:
 
     def has_new_events(self, member: Model) -> bool:
         """False when the model has consumed this window before: its rows stay as they are."""
-        if self.limits.state is State.RERUN:
+        if self.limits.state.is_past:
             return True
         position = self.positions.get(member.full_name)
         if position is None or self.limits.upper > position:
@@ -55,9 +73,11 @@ class ReplacedRows:
         if member.replaces == foundation.session:
             sessions = self.intake.sessions.select(F.col(SESSION_ID).alias(foundation.session))
             return Replaced((foundation.session,), sessions)
-        if member.replaces == foundation.user:
+        made_anew = self.made_anew(member)
+        if member.replaces == foundation.user or made_anew is not None:
+            users = users_touched(member) if made_anew is None else made_anew
             # The rows may bring other users too, who are not to be stored twice.
-            users = users_touched(member).union(rows.select(foundation.user))
+            users = users.union(rows.select(foundation.user))
             return Replaced((foundation.user,), users.distinct())
         if member.replaces is not None and member.replaces == self._day_column(member):
             days = [[str(day)] for found in self._near_days for day in found.days()]
@@ -65,6 +85,15 @@ class ReplacedRows:
                 (member.replaces,), frame_of(self.ws.spark, days, {member.replaces: "date"})
             )
         return None
+
+    def keeps(self, member: Model) -> Keeps:
+        """Which row of a key stays, the stored one or the run's; in the reference the run's."""
+        return "new" if self.ws.settings.compat else member.keeps
+
+    def made_anew(self, member: Model) -> DataFrame | None:
+        """The users whose rows are made of this run's events alone, stored ones aside."""
+        is_of_users = member.key == (self.ws.foundation.user,) and member.carries_users_on
+        return self.intake.made_anew if is_of_users else None
 
     def search(self, member: Model) -> tuple[DayRange, ...] | None:
         """The days on which stored rows that the run's rows replace can lie; None: anywhere."""

@@ -28,6 +28,8 @@ class RunResult:
     seconds: float = 0.0
     undone: tuple[str, ...] = ()
     """Runs that had been killed and were undone first."""
+    late: tuple[RunResult, ...] = ()
+    """What was done, beside this run, for events from before its window that were loaded late."""
     catch_up: RunResult | None = None
     """What was done, beside this run, for models that lag behind the others."""
     checks: tuple[CheckResult, ...] = ()
@@ -39,4 +41,5 @@ class RunResult:
     def has_failed(self) -> bool:
         """True when a model failed, or a check that stopped the run, here or in the catch-up."""
         is_bad = self.outcome in (Outcome.FAILED, Outcome.REJECTED)
-        return is_bad or (self.catch_up is not None and self.catch_up.has_failed)
+        beside = (*self.late, *([] if self.catch_up is None else [self.catch_up]))
+        return is_bad or any(it.has_failed for it in beside)

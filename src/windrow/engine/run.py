@@ -19,6 +19,7 @@ from windrow.engine.changed_options import refuse_changed_options
 from windrow.engine.checking import check_this_run
 from windrow.engine.commit import commit, reject
 from windrow.engine.events import checked_source
+from windrow.engine.forecast import facts_of
 from windrow.engine.holding import Seen, held, settle
 from windrow.engine.intake import Intake, take_in
 from windrow.engine.intake.record import record_sessions
@@ -32,6 +33,7 @@ from windrow.engine.plan import (
     chosen_models,
     first_usable_event,
     next_plan,
+    standing_at,
 )
 from windrow.engine.privileges import refuse_unwritable
 from windrow.engine.refresh import begin_anew, check_refresh
@@ -39,7 +41,9 @@ from windrow.engine.result import RunResult
 from windrow.engine.schedule import run_models
 from windrow.engine.scratch import write_base
 from windrow.engine.steps import Listener, Step, say_nothing
+from windrow.engine.watching import Begun, watched
 from windrow.engine.workspace import Workspace
+from windrow.errors import in_one_line
 from windrow.models.checks import CheckResult, has_failed
 from windrow.models.model import Model
 from windrow.spark.run_size import sized_for
@@ -48,6 +52,9 @@ from windrow.state.limits import State
 from windrow.state.runs import ModelFate, Outcome, new_run_id
 from windrow.state.undo import beginning_of
 from windrow.tables.refusals import unreadable_files
+
+_EVENTS_OF_SESSION = 50
+"""About so many events come along with a late one."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     What a killed run left behind is taken back first; else nothing is written.
     """
     began = datetime.now(UTC)
+    listener(Step("plan", "started", detail="Looking for new events"))
     models = chosen_models(ws, options)
     if options.is_refresh:
         check_refresh(ws, models, options)
@@ -92,6 +100,7 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
     with unreadable_files():
         plan = next_plan(ws, seen, source, options, now)
     refuse_changed_options(ws, seen.last_run, plan, options, listener)
+    listener(Step("plan", "done", seconds=(datetime.now(UTC) - began).total_seconds()))
     return Decided(plan, source, seen, options, began)
 
 
@@ -101,11 +110,11 @@ def carry_out(ws: Workspace, decided: Decided, listener: Listener) -> RunResult:
     Neither waits for the other, and what becomes of one does not touch the other.
     """
     plan, seen = decided.plan, decided.seen
-    result, seen = _one_run(ws, plan, decided, seen, listener, began=decided.began)
+    result, seen = _with_late(ws, plan, decided, seen, listener, began=decided.began)
     if plan.catch_up is None:
         return replace(result, undone=decided.seen.undone)
     catch_up = caught_up_to(plan.catch_up, {**plan.manifest, **result.moved})
-    beside, _ = _one_run(ws, catch_up, decided, seen, listener)
+    beside, _ = _with_late(ws, catch_up, decided, seen, listener)
     is_level = beside.is_caught_up or not catch_up.limits.is_cut_short
     return replace(
         result,
@@ -114,6 +123,33 @@ def carry_out(ws: Workspace, decided: Decided, listener: Listener) -> RunResult:
         undone=decided.seen.undone,
         catch_up=replace(beside, is_caught_up=is_level),
     )
+
+
+def _with_late(
+    ws: Workspace,
+    plan: Plan,
+    decided: Decided,
+    seen: Seen,
+    listener: Listener,
+    *,
+    began: datetime | None = None,
+) -> tuple[RunResult, Seen]:
+    """Carry out a plan, then what is to be done for late events, step by step until one fails.
+
+    They come last, so that what is new does not wait for what is old.
+    """
+    for note in plan.notes:
+        listener(Step("events", "info", detail=note))
+    result, seen = _one_run(ws, plan, decided, seen, listener, began=began)
+    late: list[RunResult] = []
+    for step in plan.late:
+        if late and late[-1].has_failed:
+            break
+        standing = standing_at(step, {**plan.manifest, **result.moved})
+        done, seen = _one_run(ws, standing, decided, seen, listener)
+        late.append(done)
+    seconds = result.seconds + sum(it.seconds for it in late)
+    return replace(result, late=tuple(late), seconds=seconds), seen
 
 
 def _one_run(
@@ -130,7 +166,9 @@ def _one_run(
         listener(Step("plan", "nothing", detail=plan.nothing_because))
         return RunResult(None, plan, Outcome.NOTHING_TO_DO), seen
     run_id = new_run_id(plan.now)
-    size = None if plan.times is None else plan.times.count
+    size = plan.late_events * _EVENTS_OF_SESSION or None
+    if plan.times is not None:
+        size = plan.times.count
     sized = sized_for(ws.spark, size, chosen=ws.spark_keys)
     with sized, held(ws, run_id, intent_of(plan), seen, began=began) as lease:
         with ws.tables.commits_of(beginning_of(run_id)):
@@ -169,7 +207,50 @@ def process(
     *,
     check: bool = False,
 ) -> RunResult:
-    """Take in the window, run the models, and commit how far they came."""
+    """Take in the window, run the models, and commit how far they came; tell how it ends."""
+    began = time.monotonic()
+    listener(Step("run", "started", kind="run", run=facts_of(plan, lease, seen)))
+
+    def ended(status: str, detail: str, rows: int | None = None) -> None:
+        seconds = time.monotonic() - began
+        listener(Step("run", status, rows, seconds, detail, kind="run"))
+
+    try:
+        with watched(ws.watchers, _begun(ws, plan, lease), listener) as told:
+            result = _process(ws, plan, source, lease, seen, listener, check=check)
+            told(result.record)
+    except BaseException as error:
+        ended("failed", in_one_line(error))
+        raise
+    is_bad = result.outcome is not Outcome.SUCCEEDED
+    rows = sum(outcome.rows or 0 for outcome in result.models)
+    ended("failed" if is_bad else "done", result.outcome.value, rows)
+    return result
+
+
+def _begun(ws: Workspace, plan: Plan, lease: Lease) -> Begun:
+    """The run as watchers are told of it."""
+    return Begun(
+        run_id=lease.run_id,
+        package=ws.name,
+        lower_limit=plan.limits.lower,
+        upper_limit=plan.limits.upper,
+        models=plan.models,
+        stored={it.full_name: ws.table(it) for it in plan.models if it.kind != "this_run"},
+        tables=ws.tables,
+    )
+
+
+def _process(
+    ws: Workspace,
+    plan: Plan,
+    source: Source,
+    lease: Lease,
+    seen: Seen,
+    listener: Listener,
+    *,
+    check: bool,
+) -> RunResult:
     key_days = KeyDays.seen(ws, seen, emptied=plan.fresh.empties)
     with unreadable_files():
         intake = _take_in(ws, plan, source, key_days, listener)
@@ -199,7 +280,14 @@ def process(
         plan=plan,
         outcome=Outcome.SUCCEEDED if len(done) == len(outcomes) else Outcome.FAILED,
         models=tuple(outcomes),
-        counts={**intake.counts, **bad, **recorded, **_without_row(ws, intake, models), **made},
+        counts={
+            **({"late_events": plan.late_events} if plan.arrived is not None else {}),
+            **intake.counts,
+            **bad,
+            **recorded,
+            **_without_row(ws, intake, models),
+            **made,
+        },
         checks=checks,
     )
     if has_failed(checks):
@@ -210,7 +298,11 @@ def process(
         after = limits.upper + MICROSECOND
         return first_usable_event(ws, source, after, limits.ceiling, quarantined) is None
 
-    return commit(ws, result, lease, models, done, is_all=is_all)
+    began = time.monotonic()
+    listener(Step("commit", "started"))
+    committed = commit(ws, result, lease, models, done, is_all=is_all)
+    listener(Step("commit", "done", seconds=time.monotonic() - began))
+    return committed
 
 
 def _without_row(ws: Workspace, intake: Intake, models: ModelRun) -> dict[str, int]:
@@ -234,7 +326,14 @@ def _take_in(
     began = time.monotonic()
     listener(Step("events", "started"))
     columns = event_columns(ws, plan.models)
-    intake = take_in(ws, source, plan.limits, columns, key_days, only=plan.only)
+    # The window's sessions may have late events too: they are processed whole.
+    has_late = plan.arrived is not None or bool(plan.late)
+    intake = take_in(
+        *(ws, source, plan.limits, columns, key_days),
+        only=plan.only,
+        arrived=plan.arrived,
+        late_for=plan.models if has_late else (),
+    )
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))
     has_none = intake.counts.get("sessions") and not intake.counts["events"]

@@ -59,10 +59,10 @@ def run_models(
                     outcomes[name] = ModelOutcome(
                         by_name[name].full_name, ModelFate.SKIPPED, error=reason
                     )
-                    listener(Step(name, "skipped", detail=reason))
+                    listener(Step(name, "skipped", detail=reason, kind="model"))
                     order.done(name)
                 else:
-                    listener(Step(name, "started"))
+                    listener(Step(name, "started", kind="model"))
                     running[pool.submit(_attempt, models, by_name[name])] = name
             if not running:
                 continue
@@ -108,4 +108,4 @@ def _attempt(models: ModelRun, member: Model) -> ModelOutcome:
 
 def _ended(name: str, outcome: ModelOutcome) -> Step:
     status = "done" if outcome.outcome is ModelFate.SUCCEEDED else "failed"
-    return Step(name, status, outcome.rows, outcome.seconds, outcome.error or "")
+    return Step(name, status, outcome.rows, outcome.seconds, outcome.error or "", kind="model")

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of a run as it begins."""
+
+    run_id: str
+    state: str
+    lower_limit: datetime
+    upper_limit: datetime
+    models: tuple[str, ...]
+    """Those that will run, by their own names."""
+    began: datetime
+    """By the wall clock: it has looked at state and events before."""
+    window_events: int | None = None
+    """The events in the window; None when they were not counted."""
+    expected_seconds: float | None = None
+    """How long earlier runs like it took; None when there was none."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +35,10 @@ class Step:
     rows: int | None = None
     seconds: float = 0.0
     detail: str = ""
+    kind: str = "phase"
+    """run, phase or model"""
+    run: RunFacts | None = None
+    """Of a run that begins."""
 
 
 Listener = Callable[[Step], None]

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.config import EventsSource, ModelSettings, PackageSettings, Schemas
 from windrow.engine.destination import Destination
+from windrow.engine.watching import Watcher
 from windrow.errors import ConfigError, did_you_mean
 from windrow.models.foundation import SESSION_ID, Foundation
 from windrow.models.hooks import Hooks
@@ -51,6 +52,8 @@ class Workspace:
     """The settings of Spark that the target chooses itself."""
     means: tuple[str, ...] = ()
     """The packages whose models a command is about; empty: all."""
+    watchers: tuple[Watcher, ...] = ()
+    """Who is told of its runs."""
 
     @property
     def name(self) -> str:

@@ -294,6 +294,17 @@ class Model:
         return next((source.model for source in sources), None)
 
     @property
+    def has_ids_of_several(self) -> bool:
+        """True: the id of a row may occur in several sessions, and one of them has the row."""
+        return "nearby" in self.inputs.values() and len(self.key) == 1
+
+    @property
+    def carries_users_on(self) -> bool:
+        """True: a user's stored row stays where the run's events say nothing newer."""
+        sources = (it for it in self.inputs.values() if isinstance(it, Stored))
+        return any(it.of_users and it.model == self.name for it in sources)
+
+    @property
     def all_checks(self) -> tuple[Check, ...]:
         """The key's checks and the declared ones, which may soften one of the key's."""
         of_key = (Unique(self.key), NotNull(self.key)) if self.key else ()

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import Column
 
 from windrow.config import ModelSettings, ReferenceLists
+from windrow.errors import ConfigError, did_you_mean
 from windrow.models.foundation import Foundation
 from windrow.models.hooks import Hook, Hooks
 from windrow.models.model import Model
@@ -85,6 +86,48 @@ class Package:
         """The models that the project switches off by name."""
         names = set(settings.disabled_models)
         return [m for m in self._members(settings) if {m.name, m.full_name} & names]
+
+    def every_model(self, settings: ModelSettings | None) -> list[Model]:
+        """All models that there are, whatever is switched on, in the reference's way and in ours.
+
+        None: the package is not configured, which need not keep anyone from knowing their names.
+        """
+        options: dict[str, Any] = {**self._switches(), "disabled_models": ()}
+        given = (
+            self.settings.model_construct(**options)
+            if settings is None
+            else settings.model_copy(update=options)
+        )
+        other = given.model_copy(update={"compat": not given.compat})
+        return [*self._members(given), *self._members(other)]
+
+    def option_for(self, name: str, settings: ModelSettings) -> str | None:
+        """The option, as windrow.yml has it, that makes a model one of these; None: none does."""
+        for option, value in self._switches().items():
+            changed = settings.model_copy(update={option: value})
+            if any(name in (m.name, *m.steps, *m.tracked_names) for m in self._members(changed)):
+                return f"packages.{self.name}.{option}: {str(value).lower()}"
+        return None
+
+    def refuse_unknown_disabled(self, settings: ModelSettings) -> None:
+        """Stop at a name in `disabled_models` that no model of the package has."""
+        if not settings.disabled_models:
+            return
+        known = self.every_model(settings)
+        names = {name for member in known for name in (member.name, member.full_name)}
+        for name in settings.disabled_models:
+            if name not in names:
+                raise ConfigError(
+                    f"packages.{self.name}.disabled_models: the package has no model '{name}'."
+                    f"{did_you_mean(name, names)} To switch off a model of your own, take its file "
+                    "out of models/."
+                )
+
+    def _switches(self) -> dict[str, bool]:
+        """The options that switch models on, and how."""
+        fields = self.settings.model_fields
+        on = {name: True for name in fields if name.startswith("enable_")}
+        return on | {name: False for name in fields if name.startswith("disable_")}
 
     def _members(self, settings: ModelSettings) -> list[Model]:
         return [

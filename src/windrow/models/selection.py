@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from windrow.errors import UsageError, did_you_mean
 from windrow.models.base_names import why_no_model
@@ -17,11 +17,25 @@ from windrow.models.model import Model
 _TERM = re.compile(r"^(?P<up>\d*\+)?(?P<what>[^+]+)(?P<down>\+\d*)?$")
 
 
-def select(models: Sequence[Model], chosen: str | None, excluded: str | None = None) -> list[Model]:
+WhyNot = Callable[[str], str]
+"""Why a name is none of the models', for a message; empty: nothing is known of it."""
+
+
+def _nothing_known(name: str) -> str:
+    return ""
+
+
+def select(
+    models: Sequence[Model],
+    chosen: str | None,
+    excluded: str | None = None,
+    *,
+    why_not: WhyNot = _nothing_known,
+) -> list[Model]:
     """The models that the expressions leave, in the order given. No expression means all."""
-    names = _union(models, chosen) if chosen else {member.name for member in models}
+    names = _union(models, chosen, why_not) if chosen else {member.name for member in models}
     if excluded:
-        names -= _union(models, excluded)
+        names -= _union(models, excluded, why_not)
     return [member for member in models if member.name in names]
 
 
@@ -39,7 +53,7 @@ def within(models: Sequence[Model], expression: str | None) -> str:
 
 def _names_any(models: Sequence[Model], term: str) -> bool:
     try:
-        return bool(_term(models, term))
+        return bool(_term(models, term, _nothing_known))
     except UsageError:
         return False
 
@@ -51,19 +65,19 @@ def downstream(models: Sequence[Model], chosen: Sequence[Model]) -> list[Model]:
     return [member for member in models if member.name in names]
 
 
-def _union(models: Sequence[Model], expression: str) -> set[str]:
+def _union(models: Sequence[Model], expression: str, why_not: WhyNot) -> set[str]:
     names: set[str] = set()
     for part in expression.split():
-        terms = [_term(models, term) for term in part.split(",") if term]
+        terms = [_term(models, term, why_not) for term in part.split(",") if term]
         names |= set.intersection(*terms) if terms else set()
     return names
 
 
-def _term(models: Sequence[Model], term: str) -> set[str]:
+def _term(models: Sequence[Model], term: str, why_not: WhyNot) -> set[str]:
     match = _TERM.match(term)
     if not match:
         raise UsageError(f"'{term}' is not a selection. Examples: page_views, +users, tag:nightly.")
-    names = _names_of(models, match["what"])
+    names = _names_of(models, match["what"], why_not)
     result = set(names)
     if match["up"]:
         result |= _walk(_parents(models), names, match["up"].rstrip("+"))
@@ -72,7 +86,7 @@ def _term(models: Sequence[Model], term: str) -> set[str]:
     return result
 
 
-def _names_of(models: Sequence[Model], what: str) -> set[str]:
+def _names_of(models: Sequence[Model], what: str, why_not: WhyNot) -> set[str]:
     method, _, value = what.partition(":") if ":" in what else ("", "", what)
     if method not in ("", "tag", "package", "path", "name", "fqn"):
         raise UsageError(
@@ -90,6 +104,7 @@ def _names_of(models: Sequence[Model], what: str) -> set[str]:
             f"No model matches '{what}'."
             + (
                 why_no_model(value)
+                or why_not(value.rpartition(".")[2])
                 or did_you_mean(value, known)
                 or f" Known: {', '.join(sorted(known)) or 'none'}."
             )

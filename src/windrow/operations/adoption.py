@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from windrow.config import ModelSettings
 from windrow.engine.events import checked_source
 from windrow.engine.holding import Seen, end, held, look, refuse_if_held, settle
 from windrow.engine.options import RunOptions
@@ -182,22 +180,10 @@ def _known_models(ws: Workspace) -> set[str]:
     for package in PACKAGES.values():
         if package.foundation_name != ws.package.foundation_name:
             continue
-        every = _everything(ws, package.name)
-        for settings in (every, every.model_copy(update={"compat": not every.compat})):
-            for member in package.enabled_models(settings):
-                names |= {*member.tracked_names}
+        given = ws.settings if package is ws.package else ws.others.get(package.name)
+        for member in package.every_model(given):
+            names |= {*member.tracked_names}
     return names
-
-
-def _everything(ws: Workspace, package: str) -> ModelSettings:
-    """The package's settings with all its models switched on."""
-    kind = PACKAGES[package].settings
-    given = ws.settings if package == ws.package.name else ws.others.get(package)
-    on: dict[str, Any] = {name: True for name in kind.model_fields if name.startswith("enable_")}
-    off = {name: False for name in kind.model_fields if name.startswith("disable_")}
-    options = {**on, **off, "disabled_models": ()}
-    # What is not configured need not be a valid configuration to tell the names of its models.
-    return kind.model_construct(**options) if given is None else given.model_copy(update=options)
 
 
 def _views(ws: Workspace) -> list[str]:

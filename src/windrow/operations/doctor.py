@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
@@ -62,6 +63,9 @@ def checks(load: Callable[[], Patient]) -> Iterator[Check]:
     yield spark
     if not spark.is_fine:
         return
+    at_once = _writers_at_once(project.target, project.spark)
+    if at_once:
+        yield Check("commits", True, at_once)
     yield from _tables_and_events(project, packages)
 
 
@@ -116,6 +120,26 @@ def _spark(project: Patient) -> str:
         # What follows the semicolon may hold a token.
         where = settings.remote.partition(";")[0]
     return f"{project.spark.version} on {where}, {project.target.format} tables"
+
+
+def _writers_at_once(target: Target, spark: SparkSession) -> str | None:
+    """What S3 cannot do for the format: nothing fails, until two runs start at the same moment."""
+    store = urlsplit(target.warehouse or "").scheme
+    if store not in ("s3", "s3a"):
+        return None
+    if target.format == "iceberg":
+        return (
+            f"Iceberg without a catalog commits by renaming, which on {store}:// two runs that "
+            "start at once may both do; use a catalog"
+        )
+    log_store = f"spark.delta.logStore.{store}.impl"
+    if spark.conf.get(log_store, None):
+        return f"by {spark.conf.get(log_store)}"
+    return (
+        f"Delta on {store}:// is safe with one driver at a time: of two runs that start at once on "
+        f"two machines, both may believe to be alone. Let one scheduler start them, or set "
+        f"{log_store}; docs/where-it-runs.md has more"
+    )
 
 
 def _schema(ws: Workspace, schema: str, writers: list[str]) -> Check:

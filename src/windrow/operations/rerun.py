@@ -18,7 +18,8 @@ from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.destination import refuse_other_keys
 from windrow.engine.events import checked_source, readable_source
-from windrow.engine.holding import held, settle
+from windrow.engine.holding import held, look, settle
+from windrow.engine.lost_state import refuse_left_behind
 from windrow.engine.plan import Plan, first_usable_event
 from windrow.engine.privileges import refuse_unwritable
 from windrow.engine.result import RunResult
@@ -29,7 +30,6 @@ from windrow.errors import RefusedError, UsageError
 from windrow.models.model import Model
 from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
-from windrow.state import manifest
 from windrow.state.limits import State, rerun_limits
 from windrow.state.runs import Outcome, RunRecord, new_run_id
 
@@ -67,7 +67,9 @@ def plan_rerun(
     models = downstream(ws.models, selected(ws.meant_models, select))
     source = checked_source(ws, models)
     refuse_other_keys(ws.tables, [ws.destination(m) for m in models if m.kind == "incremental"])
-    positions = manifest.positions(ws.tables, ws.manifest)
+    seen = look(ws)
+    refuse_left_behind(ws, models, seen.left_behind())
+    positions = seen.positions
     first, last = _processed_window(ws, models, positions, first, last)
     if not despite_missing_events:
         _refuse_missing_events(ws, source, first, last)
@@ -125,8 +127,7 @@ def _processed_window(
                 else f"ends before that, at {end:%Y-%m-%d %H:%M:%S}."
             )
         )
-    start = datetime.combine(ws.settings.start_date, datetime.min.time(), UTC)
-    return max(first, start), end
+    return max(first, ws.settings.begins_at), end
 
 
 def _refuse_missing_events(ws: Workspace, source: Source, first: datetime, last: datetime) -> None:

@@ -93,7 +93,8 @@ def _version_before(earlier: Sequence[RunRecord], table: TableName) -> str | Non
 
 def _refuse_no_way(ws: Workspace, table: TableName, then: str | None) -> None:
     """Stop at a change that is not a run's, and at a table that never was at that version."""
-    for commit in ws.tables.history(table):
+    commits = ws.tables.history(table)
+    for commit in commits:
         if commit.version == then:
             return
         if commit.run_id is None and not is_maintenance(commit):
@@ -101,7 +102,9 @@ def _refuse_no_way(ws: Workspace, table: TableName, then: str | None) -> None:
                 f"{table} was changed by something that is not a run ({commit.operation}, version "
                 f"{commit.version}); going back would lose that change."
             )
-    if then is not None:
+    # A table that a run emptied counts from there on, but what it was at before is still there.
+    is_just_before = bool(commits) and commits[-1].before == then
+    if then is not None and not is_just_before:
         raise RefusedError(
             f"{table} was at version {then} after the run before, but its history does not have "
             "that version: the table was dropped and made anew since then. Rebuild it with "

@@ -12,6 +12,7 @@ from windrow.engine.plan import Plan, next_plan
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
 from windrow.operations.edited_positions import EditedPosition, edited_positions, left_behind
+from windrow.operations.freshness import Freshness, freshness_of
 from windrow.state.leases import Lease
 from windrow.state.runs import RunRecord
 
@@ -36,6 +37,8 @@ class PackageStatus:
     """Rows of the manifest that are not as windrow left them."""
     left_behind: tuple[str, ...] = ()
     """Models made from those of such rows, that were not moved along."""
+    freshness: Freshness | None = None
+    """How old the newest event and the models are; None when nobody looked."""
 
     @property
     def out_of_sync(self) -> list[str]:
@@ -49,12 +52,17 @@ class PackageStatus:
 
 def package_status(ws: Workspace, now: datetime, *, last_runs: int = LAST_RUNS) -> PackageStatus:
     """Look at everything that says where the package stands."""
-    plan, problem, seen = None, None, look(ws)
+    source, plan, problem, seen = None, None, None, look(ws)
     try:
         source = checked_source(ws, ws.meant_models)
         plan = next_plan(ws, seen, source, RunOptions(), now)
     except WindrowError as error:
         problem = str(error)
+    try:
+        freshness = freshness_of(ws, source, plan, seen.positions, now)
+    except WindrowError as error:
+        problem = problem or str(error)
+        freshness = freshness_of(ws, None, plan, seen.positions, now)
     in_quarantine = ws.quarantined_sessions()
     lease = seen.unfinished
     edited = edited_positions(ws, seen)
@@ -70,4 +78,5 @@ def package_status(ws: Workspace, now: datetime, *, last_runs: int = LAST_RUNS) 
         last_runs=tuple(ws.runs.last(ws.lease_name, last_runs)),
         edited=edited,
         left_behind=left_behind(ws.models, edited),
+        freshness=freshness,
     )

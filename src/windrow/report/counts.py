@@ -11,3 +11,6 @@ LEFT_OUT = {
     "window_quarantined": "of quarantined sessions",
 }
 """Count -> of which events of the window it tells, all of them left out."""
+
+LEFT_OUT_OF_SESSIONS = {"filtered_bot": "of bots"}
+"""Count -> of which events of the run's sessions it tells, left out by models."""

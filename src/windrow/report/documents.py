@@ -8,16 +8,18 @@ from typing import Any
 
 from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
-from windrow.engine.steps import Step
 from windrow.errors import WindrowError
 from windrow.models.checks import CheckResult
 from windrow.models.model import Model, Stored
 from windrow.operations.doctor import Check
 from windrow.operations.maintain import TableUpkeep, Upkeep
+from windrow.operations.metrics import Sample
 from windrow.operations.rerun import RerunPlan
 from windrow.operations.rollback import Rollback
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
+from windrow.report.freshness import freshness_document
+from windrow.report.volumes import sizes_document, volumes_document
 from windrow.state.leases import Lease
 from windrow.state.limits import State
 from windrow.state.runs import ModelOutcome, RunRecord
@@ -56,6 +58,8 @@ def run_document(result: RunResult) -> Document:
         "undone": list(result.undone),
         "checks": [check_document(check) for check in result.checks],
         "seconds": round(result.seconds, 3),
+        "notices": list(result.plan.notes),
+        "late": [run_document(it) for it in result.late],
         "catch_up": run_document(result.catch_up) if result.catch_up else None,
     }
 
@@ -99,8 +103,12 @@ def plan_document(plan: Plan) -> Document:
         "tracked": list(plan.tracked),
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
-        "reads": vars(plan.reads) if plan.reads is not None else None,
+        "reads": sizes_document(plan.reads),
+        "volumes": volumes_document(plan.volumes),
         "unbounded": dict(plan.unbounded),
+        "looks_back": dict(plan.looks_back),
+        "notices": list(plan.notes),
+        "late": [{**_limits(step), "events": step.late_events} for step in plan.late],
         "catch_up": plan_document(plan.catch_up) if plan.catch_up else None,
     }
 
@@ -212,6 +220,8 @@ def _status(status: PackageStatus) -> Document:
         "catch_up": _limits(plan.catch_up) if plan and plan.catch_up else None,
         "problem": status.problem,
         "manifest": {model: moment(at) for model, at in sorted(status.positions.items())},
+        "newest_event": moment(status.freshness.newest_event) if status.freshness else None,
+        "freshness": freshness_document(status.freshness),
         "out_of_sync": status.out_of_sync,
         "edited": [
             {"model": it.name, "left_at": moment(it.then), "found_at": moment(it.now)}
@@ -222,6 +232,21 @@ def _status(status: PackageStatus) -> Document:
         "lease": _lease(status.lease) if status.lease else None,
         "is_running": status.is_running,
         "last_runs": [_record(record) for record in status.last_runs],
+    }
+
+
+def metrics_document(samples: Iterable[Sample]) -> Document:
+    """What `windrow metrics --json` prints."""
+    return {
+        "metrics": [
+            {
+                "name": it.metric.name,
+                "kind": it.metric.kind,
+                "labels": dict(it.labels),
+                "value": it.value,
+            }
+            for it in samples
+        ]
     }
 
 
@@ -269,19 +294,6 @@ def checks_document(checks: Iterable[Check]) -> Document:
 def error_document(kind: str, message: str, exit_code: int) -> Document:
     """What any command prints with --json when it stops."""
     return {"error": {"type": kind, "message": message, "exit_code": exit_code}}
-
-
-def step_document(step: Step, package: str | None, time: datetime) -> Document:
-    """One line of `--log-format json`."""
-    return {
-        "time": moment(time),
-        "package": package,
-        "step": step.name,
-        "status": step.status,
-        "rows": step.rows,
-        "seconds": round(step.seconds, 3),
-        "detail": step.detail,
-    }
 
 
 def moment(instant: datetime | None) -> str | None:

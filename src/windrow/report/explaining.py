@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from windrow.state.runs import RunRecord
 
 _SHOWN_RUNS = 3
 _SHOWN_SESSIONS = 5
+_SHOWN_COLUMNS = 6
 
 
 def explanations_text(told: Sequence[Explanation]) -> RenderableType:
@@ -64,6 +66,8 @@ def _of_session(told: Explanation, it: SessionFacts) -> Iterator[str]:
         if it.last_loaded is not None:
             parts.append(f"loaded {_from_to(it.first_loaded, it.last_loaded)}")
         yield f"{name}: {', '.join(parts)}."
+    if it.arriving:
+        yield f"  Loaded since the last run: {words.count(it.arriving, 'event')}."
     if it.left_out:
         left = [f"{number:,} {told.reasons[reason]}" for reason, number in it.left_out.items()]
         yield f"  Left out: {words.join_words(left)}."
@@ -93,6 +97,7 @@ def _of_table(told: Explanation, table: TableRows) -> Iterator[str]:
     of = "" if table.value == told.id else f" of session {table.value}"
     if not table.rows:
         yield f"{table.table}: no row{of}."
+        yield from _of_changes(table)
         return
     rows = " … ".join(_row(table, sample) for sample in table.samples)
     by = ""
@@ -100,6 +105,26 @@ def _of_table(told: Explanation, table: TableRows) -> Iterator[str]:
         by = f"; that day last written by run {table.written_by}"
     told_of = f" ({rows})" if rows else ""
     yield f"{table.table}: {words.count(table.rows, 'row')}{of}{told_of}{by}."
+    yield from _of_changes(table)
+
+
+def _of_changes(table: TableRows) -> Iterator[str]:
+    if table.changes is None:
+        yield "  What runs changed is not known: older versions of the table are gone."
+        return
+    for it in table.changes:
+        if not (it.added or it.removed or it.changed):
+            # Of a table without rows of it there is nothing to tell.
+            if table.rows:
+                yield f"  Run {it.run_id} changed nothing."
+            continue
+        done = {"added": it.added, "removed": it.removed, "changed": it.changed}
+        parts = [f"{words.count(number, 'row')} {what}" for what, number in done.items() if number]
+        columns = [*it.columns[:_SHOWN_COLUMNS]]
+        if len(it.columns) > _SHOWN_COLUMNS:
+            columns.append(f"{len(it.columns) - _SHOWN_COLUMNS} more")
+        told = f" ({words.join_words(columns)})" if columns else ""
+        yield f"  Run {it.run_id}: {words.join_words(parts)}{told}."
 
 
 def _row(table: TableRows, sample: Mapping[str, Any]) -> str:
@@ -176,6 +201,7 @@ def _explanation(told: Explanation) -> Document:
                     {name: _plain(value) for name, value in sample.items()} for sample in it.samples
                 ],
                 "written_by": it.written_by,
+                "changes": None if it.changes is None else [asdict(one) for one in it.changes],
             }
             for it in told.tables
         ],
@@ -189,6 +215,7 @@ def _session(it: SessionFacts) -> Document:
         "events": it.events,
         "copies": it.copies,
         "taken": it.taken,
+        "arriving": it.arriving,
         "left_out": dict(it.left_out),
         "first_collected": moment(it.first_collected),
         "last_collected": moment(it.last_collected),

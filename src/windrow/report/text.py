@@ -15,12 +15,15 @@ from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
 from windrow.models.model import Model
 from windrow.operations.doctor import Check
+from windrow.operations.freshness import Freshness
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.check_lines import check_lines
-from windrow.report.counts import LEFT_OUT
+from windrow.report.counts import LEFT_OUT, LEFT_OUT_OF_SESSIONS
 from windrow.report.documents import inputs_of
+from windrow.report.freshness import freshness_sentences
+from windrow.report.volumes import volumes_sentence, volumes_text
 from windrow.state.leases import Lease
 from windrow.state.limits import State
 from windrow.state.runs import RunRecord
@@ -53,6 +56,7 @@ def runs_text(done: Mapping[str, PackageRuns]) -> RenderableType:
 def run_text(package: str, result: RunResult) -> RenderableType:
     """What one run did, and what was done beside it for models that lag."""
     parts = [_run_heading(package, result), *indent(_run_sentences(result))]
+    parts += [run_text(f"{package}, late events", late) for late in result.late]
     if result.catch_up is not None:
         parts.append(run_text(f"{package}, catching up", result.catch_up))
     return Group(*parts)
@@ -69,11 +73,19 @@ def _run_heading(package: str, result: RunResult) -> Text:
 def _run_sentences(result: RunResult) -> Iterator[str]:
     for run_id in result.undone:
         yield f"Run {run_id} had been killed half-way and was undone first."
+    yield from result.plan.notes
     if result.plan.nothing_because:
         yield f"Why: {result.plan.nothing_because}"
         return
 
     counts = result.counts or {}
+    if counts.get("late_events"):
+        limits = result.plan.limits
+        yield (
+            f"Loaded late: {words.count(counts['late_events'], 'event')} of "
+            f"{limits.lower:%Y-%m-%d} to {limits.upper:%Y-%m-%d}; their sessions were processed "
+            "whole."
+        )
     yield (
         f"Took in {words.count(counts.get('events', 0), 'event')} "
         f"of {words.count(counts.get('sessions', 0), 'session')}."
@@ -103,7 +115,7 @@ def _rows_by_model(result: RunResult) -> Iterator[str]:
 def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
     parts = [
         f"{words.count(counts[name], 'event')} {reason}"
-        for name, reason in LEFT_OUT.items()
+        for name, reason in (LEFT_OUT | LEFT_OUT_OF_SESSIONS).items()
         if counts.get(name)
     ]
     if counts.get("duplicates"):
@@ -148,7 +160,7 @@ def _troubles(result: RunResult) -> Iterator[str]:
 
 
 def _how_far(result: RunResult) -> Iterator[str]:
-    if result.plan.rerun is not None:
+    if result.plan.limits.state.is_past:
         return
     own = {name for member in result.plan.models for name in member.tracked_names}
     known = [at for name, at in result.plan.positions.items() if name in own]
@@ -168,26 +180,43 @@ def _how_far(result: RunResult) -> Iterator[str]:
 
 def plans_text(plans: Iterable[Plan]) -> RenderableType:
     """What the next run of each package would do."""
-    return Group(
-        *(
-            Group(Text(title(plan.package, plan.target), "bold"), *indent(plan_sentences(plan)))
-            for plan in plans
-        )
-    )
+    return Group(*(part for plan in plans for part in _plan(plan)))
+
+
+def _plan(plan: Plan) -> Iterator[RenderableType]:
+    yield Text(title(plan.package, plan.target), "bold")
+    yield from indent(plan_sentences(plan))
+    for part in (plan, plan.catch_up):
+        if part is not None and part.volumes is not None:
+            told = volumes_sentence(part.volumes)
+            yield from indent([told if part is plan else f"Beside that: {told}"])
+            table = plain_table("table", "reads", "writes", numbers=("reads", "writes"))
+            yield volumes_text(part.volumes, part.reads, table)
 
 
 def plan_sentences(plan: Plan) -> Iterator[str]:
     """State, window and models of a run that would be made."""
     yield from _window(plan)
+    yield from plan.notes
+    for step in plan.late:
+        events = words.count(step.late_events, "event")
+        first, last = step.limits.lower, step.limits.upper
+        yield f"Loaded late: {events} of {first:%Y-%m-%d} to {last:%Y-%m-%d}, taken in beside that."
     if plan.nothing_because:
         return
     if plan.reads is not None:
         files, size = words.count(plan.reads.files, "file"), words.size(plan.reads.bytes)
-        yield f"Would read {files}, {size}."
+        yield f"Would read at most {files}, {size}, of the events."
     yield (
         f"Would run {words.count(len(plan.models), 'model')}: "
         f"{', '.join(member.name for member in plan.models)}."
     )
+    for days in sorted({*plan.looks_back.values()}):
+        names = [name for name, its_days in plan.looks_back.items() if its_days == days]
+        yield (
+            f"An id of {words.join_words(names)} that comes back in another session is found "
+            f"within {words.count(days, 'day')} (upsert_lookback_days), not later."
+        )
     for name, why in plan.unbounded.items():
         yield f"{name} costs more the longer the history is: {why}."
     if plan.catch_up is not None:
@@ -225,7 +254,7 @@ def _status(status: PackageStatus) -> RenderableType:
     return Group(*parts)
 
 
-def _status_sentences(status: PackageStatus) -> Iterator[str]:
+def _status_sentences(status: PackageStatus) -> Iterator[str | Text]:
     if status.lease:
         yield _running(status.lease, status.is_running)
     if status.problem:
@@ -238,7 +267,9 @@ def _status_sentences(status: PackageStatus) -> Iterator[str]:
             state, *rest = _window(status.plan.catch_up)
             yield f"Beside it: {state}"
             yield from rest
-    yield from _positions(status.positions)
+    yield from _positions(status.positions, status.freshness)
+    if status.freshness:
+        yield from freshness_sentences(status.freshness)
     if status.positions and status.out_of_sync:
         yield f"Out of sync: {', '.join(status.out_of_sync)}."
     yield from _edited(status)
@@ -271,7 +302,7 @@ def _running(lease: Lease, is_running: bool) -> str:
     return f"Run {lease.run_id}, begun {begun}, was killed: the next run undoes it first."
 
 
-def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
+def _positions(positions: Mapping[str, datetime], found: Freshness | None) -> Iterator[str]:
     if not positions:
         yield "Manifest: empty; nothing has been consumed yet."
         return
@@ -282,10 +313,14 @@ def _positions(positions: Mapping[str, datetime]) -> Iterator[str]:
         (at,) = by_time
         (first, *others) = positions
         what = f"all {len(positions)} models" if others else first
-        yield f"Manifest: {what} at {words.instant(at)}."
+        yield f"Manifest: {what} at {words.instant(at)}{_ago(at, found)}."
         return
     for at, models in sorted(by_time.items(), reverse=True):
-        yield f"Manifest: {words.instant(at)} {', '.join(models)}."
+        yield f"Manifest: {words.instant(at)}{_ago(at, found)} {', '.join(models)}."
+
+
+def _ago(moment: datetime, found: Freshness | None) -> str:
+    return "" if found is None else f", {words.span(found.age(moment))} ago"
 
 
 def _last_runs(records: Sequence[RunRecord]) -> Table:
@@ -346,6 +381,7 @@ def check_text(check: Check) -> Text:
     return Text().append(*sign).append(check.name, "bold").append(f": {check.detail}")
 
 
-def indent(sentences: Iterable[str]) -> list[RenderableType]:
+def indent(sentences: Iterable[str | Text]) -> list[RenderableType]:
     """Sentences below a heading."""
-    return [Padding(Text(sentence), (0, 0, 0, 2), expand=False) for sentence in sentences]
+    texts = [Text(it) if isinstance(it, str) else it for it in sentences]
+    return [Padding(text, (0, 0, 0, 2), expand=False) for text in texts]

@@ -46,6 +46,11 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def rate(number: int, seconds: float) -> str:
+    """`, 1,530/s`, to follow a number; nothing where the time is too short to tell."""
+    return f", {number / seconds:,.0f}/s" if number and seconds >= 0.1 else ""
+
+
 def size(number: int) -> str:
     """`512 bytes`, `1.2 MB`."""
     amount, unit = float(number), 0

@@ -5,7 +5,7 @@ Plain arithmetic on UTC instants: no Spark, no clock, no tables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
@@ -22,11 +22,18 @@ class State(Enum):
     STANDARD = "standard"
     RERUN = "rerun"
     """Not a situation: someone asked for a past window."""
+    LATE = "late"
+    """Nor this: events from before the window were loaded since the last run."""
 
     @property
     def number(self) -> int | None:
         """The state's number in the documentation of the SQL packages, 1 to 4."""
-        return None if self is State.RERUN else list(State).index(self) + 1
+        return None if self.is_past else list(State).index(self) + 1
+
+    @property
+    def is_past(self) -> bool:
+        """True when a run is about what was processed before: no position moves for it."""
+        return self in (State.RERUN, State.LATE)
 
     @property
     def sentence(self) -> str:
@@ -40,7 +47,9 @@ _SENTENCES = {
     State.OUT_OF_SYNC: "Models out of sync: catching up",
     State.STANDARD: "Standard incremental run",
     State.RERUN: "Processing a past window again",
+    State.LATE: "Taking in events that were loaded late",
 }
+_MICROSECOND = timedelta(microseconds=1)
 _FIRST_OF_SELECTION = "New model introduced: first run of this selection"
 
 
@@ -128,6 +137,28 @@ def rerun_limits(first: datetime, last: datetime, *, backfill_limit_days: int) -
         steps.append(Limits(State.RERUN, lower, upper, None, last))
         lower = upper
     return steps
+
+
+def late_limits(
+    days: Iterable[date], *, before: datetime, backfill_limit_days: int
+) -> list[Limits]:
+    """The days of late events, all from `before` a moment, as steps that are no longer than a run.
+
+    Days without one between them are left out: a stray event of last year is a step of its own.
+    """
+    longest = timedelta(days=max(1, backfill_limit_days))
+    steps: list[list[date]] = []
+    for day in sorted(set(days)):
+        if steps and day - steps[-1][0] < longest:
+            steps[-1].append(day)
+        else:
+            steps.append([day])
+    limits = []
+    for step in steps:
+        lower = datetime.combine(step[0], time(), UTC)
+        upper = min(datetime.combine(step[-1], time.max, UTC), before - _MICROSECOND)
+        limits.append(Limits(State.LATE, lower, upper, None, upper))
+    return limits
 
 
 def past_gap(limits: Limits, next_event: datetime | None, *, backfill_limit_days: int) -> Limits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -40,6 +40,8 @@ class Outcome(StrEnum):
     """Not a run of models: earlier runs were taken back."""
     EDITED = "edited"
     """Not a run of models: someone put sessions into the quarantine, or took them out."""
+    REFRESHED = "refreshed"
+    """Not a run of models: manifests were made anew, one by one."""
     MAINTAINED = "maintained"
     """Not a run of models: the tables' files were looked after."""
     ADOPTED = "adopted"
@@ -112,13 +114,14 @@ class RunRecord:
     outcome: Outcome = stored_as(
         "string",
         "How it ended: `succeeded`, `failed` (a model did), `rejected` (a check did), `undone`, "
-        "`rolled_back`, `edited` (the quarantine), `maintained`, `adopted`, or `stopped` (an "
-        "upkeep).",
+        "`rolled_back`, `edited` (the quarantine), `refreshed` (manifests), `maintained`, "
+        "`adopted`, or `stopped` (an upkeep).",
         read=Outcome,
     )
     state: str | None = stored_as(
         "string",
-        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`.",
+        "State that it found: `first_run`, `new_model`, `out_of_sync` or `standard`; or `rerun`; "
+        "or `late` (events that were loaded late).",
         default=None,
     )
     lower_limit: datetime | None = stored_as(
@@ -222,6 +225,12 @@ class RunRecord:
         default=None,
         read=dict,
     )
+    source_version: str | None = stored_as(
+        "string",
+        "Version of the events until which late ones were taken in by the models that succeeded; "
+        "null where collector time alone decides.",
+        default=None,
+    )
     failed_checks: tuple[FailedCheck, ...] = stored_as(
         "array<struct<table:string,check:string,severity:string,failures:bigint>>",
         "Checks that did not pass, with `--check`, and how many rows offend.",
@@ -232,6 +241,10 @@ class RunRecord:
     def has_succeeded(self, model: str) -> bool:
         """True when the model took part and came to its end."""
         return any(it.name == model and it.outcome is ModelFate.SUCCEEDED for it in self.models)
+
+    def is_alike(self, state: str, models: Collection[str]) -> bool:
+        """True when it found this state, and these models took part and no others."""
+        return self.state == state and {it.name for it in self.models} == set(models)
 
     def meets(self, first: datetime, last: datetime) -> bool:
         """True when the window and a stretch of time have an instant in common."""

@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from windrow.tables import delta_log, sql
+from windrow.tables.days import DayRange, at_times, on_days
+from windrow.tables.file_sizes import files_of
 from windrow.tables.layout import keys_sql
 from windrow.tables.refusals import refusals
 from windrow.tables.seam import (
@@ -22,6 +24,7 @@ from windrow.tables.seam import (
     Compaction,
     ConflictError,
     Expiry,
+    FileSizes,
     Layout,
     TableName,
 )
@@ -204,6 +207,15 @@ class DeltaTables(SqlTables):
         else:
             self.restore(table, None)
 
+    def files_on(
+        self, table: TableName, column: str | None, days: Sequence[DayRange]
+    ) -> FileSizes | None:
+        rows = self.read(table)
+        if column is not None:
+            bound = on_days if dict(rows.dtypes)[column] == "date" else at_times
+            rows = rows.where(bound(sql.quoted(column), days, or_null=False))
+        return files_of(rows)
+
     # --- upkeep of files -----------------------------------------------------------------------
 
     def layout(self, table: TableName) -> Layout:
@@ -381,4 +393,5 @@ def _commit(row: Row) -> Commit:
         rows_updated=count(metrics, "numTargetRowsUpdated"),
         rows_deleted=count(metrics, "numTargetRowsDeleted", "numDeletedRows"),
         bytes_added=count(metrics, "numOutputBytes", "numTargetBytesAdded", "numAddedBytes"),
+        files_added=count(metrics, "numFiles", "numTargetFilesAdded", "numAddedFiles"),
     )

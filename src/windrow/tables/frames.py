@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -14,21 +17,42 @@ from windrow.tables import Columns
 from windrow.tables.observed import Observed
 from windrow.tables.sql import quoted
 
+# As Spark keeps what it settles, but twice: on another executor as well.
+TWO_COPIES = StorageLevel(True, True, False, True, 2)
+CHECKPOINT_DIR = "spark.checkpoint.dir"
+
+_SETTLES: WeakKeyDictionary[SparkSession, Callable[[DataFrame], DataFrame]] = WeakKeyDictionary()
+"""Session -> how it settles rows, which neither its master nor its settings change later on."""
+
 
 def materialize(frame: DataFrame) -> DataFrame:
     """The frame's rows, computed now; what is built on them plans quickly and reads no table again.
 
     Unlike a cached frame it does not drag the plan that made it along, which for small runs costs
-    more than the work. Should an executor take rows with it, the run fails and is undone.
+    more than the work. So nobody can compute the rows again when an executor takes them with it:
+    on a cluster there are two copies of them, or they lie where `spark.checkpoint.dir` says.
     """
-    return frame.localCheckpoint(eager=True)
+    spark = frame.sparkSession
+    settle = _SETTLES.get(spark)
+    if settle is None:
+        settle = _SETTLES[spark] = _way_to_settle(spark)
+    return settle(frame)
+
+
+def _way_to_settle(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
+    if spark.conf.get(CHECKPOINT_DIR, None):
+        return lambda frame: frame.checkpoint(eager=True)
+    master = spark.conf.get("spark.master", None) or ""
+    if not master or re.fullmatch(r"local(\[.*\])?", master):
+        return lambda frame: frame.localCheckpoint(eager=True)
+    return lambda frame: frame.localCheckpoint(eager=True, storageLevel=TWO_COPIES)
 
 
 def measured(frame: DataFrame, measures: Mapping[str, Column]) -> tuple[DataFrame, dict[str, Any]]:
     """The frame's rows, computed now, and aggregates over them that were taken on the way."""
     observed = Observed()
     settled = materialize(observed.over(frame, measures))
-    return settled, observed.figures()
+    return settled, observed.figures(settled=settled)
 
 
 def join_by(rows: DataFrame, others: DataFrame, by: Sequence[str], how: str) -> DataFrame:

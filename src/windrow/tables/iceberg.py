@@ -11,10 +11,20 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from windrow.columns.rules import column, rule_of
 from windrow.errors import TableError
 from windrow.tables import sql
+from windrow.tables.days import DayRange
+from windrow.tables.file_sizes import iceberg_files, stretch_of
 from windrow.tables.layout import keys_sql
 from windrow.tables.place import Place
 from windrow.tables.refusals import refusals
-from windrow.tables.seam import Columns, Commit, Compaction, Expiry, Layout, TableName
+from windrow.tables.seam import (
+    Columns,
+    Commit,
+    Compaction,
+    Expiry,
+    FileSizes,
+    Layout,
+    TableName,
+)
 from windrow.tables.sql_tables import SqlTables, count, number
 
 RUN_ID = "run_id"
@@ -157,6 +167,13 @@ class IcebergTables(SqlTables):
         """Remove the table and its files if it exists."""
         with self.writing(table, "drop"):
             self.spark.sql(f"drop table if exists {self.identifier(table)} purge")
+
+    def files_on(
+        self, table: TableName, column: str | None, days: Sequence[DayRange]
+    ) -> FileSizes | None:
+        with refusals(table, "look at"):
+            files = self.spark.table(f"{self.identifier(table)}.files")
+            return iceberg_files(files, column, [stretch_of(it) for it in days])
 
     # --- upkeep of files -----------------------------------------------------------------------
 
@@ -316,4 +333,5 @@ def _commit(row: Row) -> Commit:
         rows_updated=count(summary, f"{_MERGED}updated"),
         rows_deleted=count(summary, f"{_MERGED}deleted", "deleted-records"),
         bytes_added=count(summary, "added-files-size"),
+        files_added=count(summary, "added-data-files"),
     )

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from pyspark.errors import PySparkException
 
 from windrow.errors import SourceError, TableError
+from windrow.tables.missing_jars import needed_jar
 from windrow.tables.seam import ConflictError, GoneVersionError, TableName
 
 REFUSALS: tuple[type[Exception], ...] = (PySparkException,)
@@ -110,11 +111,14 @@ def is_missing(error: Exception) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """The line that says why; of a task that failed, what made it fail.
+    """The line that says why; of a task that failed, what made it fail; the jar that is lacking.
 
     A py4j message begins with a line about the call itself.
     """
     text = str(error)
+    needed = needed_jar(text)
+    if needed:
+        return needed
     causes = _CAUSE.findall(text)
     if causes and ("Job aborted" in text or _UNREADABLE.search(text)):
         return f"{causes[-1].rstrip('.')}."

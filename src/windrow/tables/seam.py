@@ -12,6 +12,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 
 from windrow.errors import TableError
+from windrow.tables.days import DayRange
 
 Columns = Mapping[str, str]
 """Column name -> Spark SQL type, in table order, e.g. {"session_id": "string"}.
@@ -56,6 +57,19 @@ class Commit:
     rows_deleted: int | None = None
     bytes_added: int | None = None
     """The size of the data files that it wrote; None where the format does not tell."""
+    files_added: int | None = None
+    """How many those are."""
+
+
+@dataclass(frozen=True)
+class FileSizes:
+    """Some data files, and their size."""
+
+    files: int
+    bytes: int
+
+    def __add__(self, other: FileSizes) -> FileSizes:
+        return FileSizes(self.files + other.files, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True)
@@ -244,6 +258,16 @@ class Tables(Protocol):
         ...
 
     def drop(self, table: TableName) -> None: ...
+
+    def files_on(
+        self, table: TableName, column: str | None, days: Sequence[DayRange]
+    ) -> FileSizes | None:
+        """The data files that can hold rows whose day is one of these; without a column, all.
+
+        As the format's own lists have them: nothing of the files is read, unless there is no other
+        way to tell. None: it cannot be told.
+        """
+        ...
 
     def layout(self, table: TableName) -> Layout:
         """How the table is laid out now."""

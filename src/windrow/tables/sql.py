@@ -14,6 +14,11 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def quoted_parts(name: str) -> str:
+    """A table's name as people write it, each part quoted: lake.events -> `lake`.`events`."""
+    return ".".join(quoted(part) for part in name.split("."))
+
+
 IS_DELETED = f"coalesce(s.{quoted(DELETED)}, false)"
 
 

@@ -70,8 +70,9 @@ def test_configured_identifiers_take_the_place_of_ours(spark: SparkSession):
     assert {"domain_sessionid", "user_id", CLIENT_SESSION.name} <= set(needed)
 
 
-def test_rank_counts_e_commerce_events_and_ties_share_it(spark: SparkSession):
-    frame, _ = base_events(spark, EVENTS)
+@pytest.mark.parametrize("compat", [False, True])
+def test_rank_counts_e_commerce_events_and_ties_share_it(spark: SparkSession, compat: bool):
+    frame, _ = base_events(spark, EVENTS, compat=compat)
     ranked = frame.where("domain_sessionid = 's1'").select("event_id", "event_in_session_index")
     assert rows(ranked) == [("both", 1), ("web", 1)]
 

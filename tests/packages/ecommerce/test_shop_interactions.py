@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from shop import action, base_events, money, product
+from shop import action, base_events, base_of, money, product
 from website import Event, rows
 from windrow.errors import ConfigError
 from windrow.packages.ecommerce import ECOMMERCE
@@ -26,7 +27,8 @@ T = "2024-01-02 10:0{}"
 VECTOR = ("a7542913-dbfc-4ed1-a538-cc216ff6ba2d", "53f870cb0bb308bf6f5ba411a3952abb")
 
 
-def test_one_row_per_product_whatever_the_action(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+def test_one_row_per_product_whatever_the_action(spark: SparkSession, compat: bool):
     hat = product("1238", 12.5, category="a.b..d", quantity=2, list_price=15, position=3)
     events = [
         action(
@@ -43,9 +45,11 @@ def test_one_row_per_product_whatever_the_action(spark: SparkSession):
         categories_separator=".",
         number_category_levels=4,
         product_passthroughs=["page_url", {"sql": "upper(t.app_id)", "alias": "app"}],
+        compat=compat,
     )
     found = product_interactions(frame, settings)
     assert found.columns == list(product_columns(settings))
+    assert dict(found.dtypes)["product_list_price"] == "decimal(9,2)"
     assert len(product_columns(EcommerceSettings())) == 40
     second = found.where("product_id = '1238'").collect()
     levels = [second[0][f"product_subcategory_{n}"] for n in range(1, 5)]
@@ -219,7 +223,8 @@ def test_a_passthrough_must_not_take_a_name_of_ours():
         ECOMMERCE.enabled_models(settings)
 
 
-def test_passthroughs_are_evaluated_on_the_event(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+def test_passthroughs_are_evaluated_on_the_event(spark: SparkSession, compat: bool):
     chosen: list[Any] = ["cart_id", {"sql": "length(e.page_url)", "alias": "long"}]
     frame, settings = base_events(
         spark,
@@ -227,11 +232,20 @@ def test_passthroughs_are_evaluated_on_the_event(spark: SparkSession):
         cart_passthroughs=chosen[1:],
         checkout_passthroughs=["page_url"],
         transaction_passthroughs=chosen,
+        compat=compat,
     )
     assert dict(cart_interactions(frame, settings).dtypes)["long"] == "int"
     assert checkout_interactions(frame, settings).columns[-1] == "page_url"
     known: DataFrame = frame_of(spark, [], TRANSACTION)
     assert transaction_interactions(frame, known, settings).columns[-2:] == ["cart_id", "long"]
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_transactions_without_an_id_are_counted(spark: SparkSession, compat: bool):
+    frame, settings = base_events(spark, BOUGHT, compat=compat)
+    counts = base_of(settings).counts()
+    found = frame.agg(*(F.count_if(is_so).alias(name) for name, is_so in counts.items()))
+    assert [row.asDict() for row in found.collect()] == [{"transactions_without_id": 1}]
 
 
 def test_tables_that_the_reference_does_not_have_are_made_in_compat_only_if_asked_for():
@@ -244,3 +258,6 @@ def test_tables_that_the_reference_does_not_have_are_made_in_compat_only_if_aske
     assert ours <= tables(compat=True, enable_funnel=True, enable_carts=True)
     in_compat = ECOMMERCE.enabled_models(EcommerceSettings(compat=True))
     assert sum(len(member.tracked_names) for member in in_compat) == 10
+    for name, option in (("carts", "carts"), ("snowplow_ecommerce_funnel_days", "funnel")):
+        needed = ECOMMERCE.option_for(name, EcommerceSettings(compat=True))
+        assert needed == f"packages.ecommerce.enable_{option}: true"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from shop import action, base_events, money, product
-from website import rows
+from shop import action, base_events, entity, money, product
+from website import Event, rows
+from windrow.atomic.entity_columns import ECOMMERCE_TRANSACTION
 from windrow.packages.ecommerce.sessions import (
     columns,
     sessions,
@@ -61,10 +63,12 @@ TOTALS = (
 )
 
 
-def test_a_session_adds_up(spark: SparkSession):
-    found = summed(spark, session_passthroughs=[{"sql": "e.event_id", "alias": "first_event"}])
+@pytest.mark.parametrize("compat", [False, True])
+def test_a_session_adds_up(spark: SparkSession, compat: bool):
+    own = ["page_url", {"sql": "e.event_id", "alias": "first_event"}]
+    found = summed(spark, session_passthroughs=own, compat=compat)
     assert len(columns(EcommerceSettings())) == 41
-    assert found.columns[4:6] == ["app_id", "first_event"]
+    assert found.columns[4:7] == ["app_id", "page_url", "first_event"]
     counts = (
         *("domain_sessionid", "domain_userid", "app_id", "first_event", "number_unique_cart_ids"),
         *("number_carts_created", "number_carts_transacted", "session_cart_abandoned"),
@@ -88,17 +92,40 @@ def test_a_session_adds_up(spark: SparkSession):
             "2024-01-02 10:05:00",
         )
     ]
-    # The purchase was told twice and counts once.
-    assert rows(first.select(*TOTALS)) == [(1, money(12), 1, 1)]
+    # The purchase was told twice and counts once; in the reference it counts again.
+    totals = (1, money(24), 2, 8) if compat else (1, money(12), 1, 1)
+    assert rows(first.select(*TOTALS)) == [totals]
 
 
-def test_the_reference_counts_a_repeated_purchase_again(spark: SparkSession):
-    first = summed(spark, compat=True).where("domain_sessionid = 's1'")
-    assert rows(first.select(*TOTALS)) == [(1, money(24), 2, 8)]
+@pytest.mark.parametrize("compat", [False, True])
+def test_carts_and_currencies_are_those_of_the_session_whatever_they_are(
+    spark: SparkSession, compat: bool
+):
+    def bought(event_id: str, when: str, currency: str, revenue: float) -> Event:
+        paid = {"transaction_id": event_id, "currency": currency, "revenue": revenue}
+        entities = {ECOMMERCE_TRANSACTION.name: [entity(ECOMMERCE_TRANSACTION, **paid)]}
+        return action(event_id, "s2", when, "transaction", **entities)
+
+    events = [
+        # What s1 puts into a cart, s2 buys; then it pays in another currency for something else.
+        action("1", "s1", T.format(0), "add_to_cart", products=[HAT], cart=10, cart_id="c1"),
+        bought("2", T.format(1), "EUR", 10),
+        bought("3", T.format(2), "JPY", 3000),
+    ]
+    frame, settings = base_events(spark, events, compat=compat)
+    transactions = transaction_interactions(frame, frame_of(spark, [], TRANSACTION), settings)
+    found = sessions(frame, lives(spark), transactions, settings)
+    names = ("domain_sessionid", "session_cart_abandoned", "total_transaction_revenue")
+    assert rows(found.select(*names).where("domain_sessionid < 's3'")) == [
+        ("s1", True, None),
+        ("s2", False, money(3010)),
+    ]
 
 
-def test_sessions_without_events_can_be_left_out(spark: SparkSession):
-    found = summed(spark, keep_sessions_without_actions=False, count_distinct_products_viewed=True)
+@pytest.mark.parametrize("compat", [False, True])
+def test_sessions_without_events_can_be_left_out(spark: SparkSession, compat: bool):
+    asked = {"keep_sessions_without_actions": False, "count_distinct_products_viewed": True}
+    found = summed(spark, compat=compat, **asked)
     names = ("domain_sessionid", "number_distinct_products_viewed")
     assert rows(found.select(*names)) == [("s1", 2), ("s2", None), ("s3", None)]
 

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from media import interactions, media_event
 from website import event, events_this_run, rows
+from windrow.packages.media_player.interactions import COLUMNS
 
 YT, HTML, NONE = "com.youtube-youtube", "org.whatwg-media_element", "unknown"
 
@@ -99,7 +100,8 @@ def test_in_the_reference_html5_audio_is_video(of_players: DataFrame):
     assert rows(found.select("media_type")) == [("video",)]
 
 
-def test_boundaries_are_worth_the_seconds_since_the_one_before(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+def test_boundaries_are_worth_the_seconds_since_the_one_before(spark: SparkSession, compat: bool):
     at = "2024-01-10 10:00"
     events = events_this_run(
         spark,
@@ -112,7 +114,13 @@ def test_boundaries_are_worth_the_seconds_since_the_one_before(spark: SparkSessi
             media_event("play", "s", at),
         ],
     )
-    found = interactions(events, percent_progress_boundaries=[10, 50]).select(
+    every = interactions(events, percent_progress_boundaries=[10, 50], compat=compat)
+    assert dict(every.dtypes) == COLUMNS
+    kinds = ("playback_rate", "is_muted", "is_live", "loop", "volume", "percent_progress")
+    assert [COLUMNS[name] for name in kinds] == [
+        *("double", "boolean", "boolean", "boolean", "int", "int")
+    ]
+    found = every.select(
         *("event_id", "percent_progress", "duration", "play_time_sec", "play_time_sec_muted"),
         "playback_rate",
     )
@@ -144,13 +152,15 @@ def test_a_play_has_the_id_that_the_sql_package_gives_it(spark: SparkSession):
     ]
 
 
-def test_bots_are_left_out_when_asked(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+def test_bots_are_left_out_when_asked(spark: SparkSession, compat: bool):
     events = events_this_run(
         spark,
         [
             media_event("1", "s", "2024-01-10 10:00"),
-            media_event("2", "s", "2024-01-10 10:00", useragent="SomeBot/1.0"),
+            media_event("2", "s", "2024-01-10 10:00", useragent="Somebot/1.0"),
         ],
     )
-    assert interactions(events).count() == 2
-    assert rows(interactions(events, ua_bot_filter=True).select("event_id")) == [("1",)]
+    assert interactions(events, compat=compat).count() == 2
+    asked = interactions(events, ua_bot_filter=True, compat=compat)
+    assert rows(asked.select("event_id")) == [("1",)]

@@ -124,27 +124,34 @@ def assert_stats_are_exact(site: MediaSite) -> None:
     assert found.keys() == expected.keys()
 
 
-def test_two_runs_equal_one_and_stats_are_exact_though_scratch_is_dropped_after_each(
-    spark: SparkSession, tmp_path: Path
-):
-    whole = loaded(spark, tmp_path / "whole", seed=1)
-    whole.run(END)
-    assert not (tmp_path / "whole" / "warehouse" / "scratch").exists()
-    split = loaded(spark, tmp_path / "split", seed=1, keep_this_run=True)
+@pytest.fixture(scope="module")
+def split(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MediaSite:
+    """A week in two runs, and no scratch left after either."""
+    site = loaded(spark, tmp_path_factory.mktemp("split"), seed=1, keep_this_run=True)
     for day in (4, 8):
-        split.run(f"2024-01-{day:02d} 00:00")
-        shutil.rmtree(tmp_path / "split" / "warehouse" / "scratch")
-        assert_stats_are_exact(split)
+        site.run(f"2024-01-{day:02d} 00:00")
+        shutil.rmtree(site.folder / "warehouse" / "scratch")
+        assert_stats_are_exact(site)
+    return site
+
+
+@pytest.mark.ci
+def test_two_runs_equal_one(split: MediaSite, spark: SparkSession, tmp_path: Path):
+    whole = loaded(spark, tmp_path, seed=1)
+    whole.run(END)
+    assert not (tmp_path / "warehouse" / "scratch").exists()
     expected = contents(whole)
     assert all(expected.values())
     assert contents(split) == expected
 
-    curve = {(row[0], row[1]): row for row in expected["retention"]}
-    played = {row[0]: row[9] for row in rows(whole.table("media_stats"))}
+
+def test_a_curve_begins_with_all_plays_and_loses_those_that_stopped(split: MediaSite):
+    curve = {(row[0], row[1]): row for row in rows(split.table("retention"))}
+    played = {row[0]: row[9] for row in rows(split.table("media_stats"))}
     assert {media: curve[media, 0][2:] for media in played} == {
         media: (plays, plays, plays, 1.0, 1.0) for media, plays in played.items()
     }
-    base = whole.table("base").collect()
+    base = split.table("base").collect()
     assert curve["film", 25][3:5] == (
         sum(
             r["retention_rate"] >= 0.25 for r in base if r["is_played"] and r["media_id"] == "film"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from media import media_event, plays
+from media import interactions, media_event, plays, settings
 from website import Event, events_this_run, rows
+from windrow.packages.media_player.base import base
+from windrow.packages.media_player.play_parts import COLUMNS as PART_COLUMNS
+from windrow.packages.media_player.play_parts import play_parts
+from windrow.packages.media_player.reference_base import reference_base
+from windrow.tables.frames import frame_of
 
 
 def day(time: str) -> str:
@@ -66,8 +72,15 @@ def test_a_play_has_time_rate_progress_and_retention(spark: SparkSession, events
 
 
 def test_in_the_reference_unknown_media_share_a_play(spark: SparkSession, events):
-    found = plays(spark, events, compat=True).where("media_id IS NULL OR page_view_id IS NULL")
+    every = plays(spark, events, compat=True, valid_play_sec=25).localCheckpoint()
+    found = every.where("media_id IS NULL OR page_view_id IS NULL")
     assert rows(found.select("page_view_id", "media_id")) == [("page", None), (None, "film")]
+    # There too a valid play is longer than the threshold.
+    longer = every.where("page_view_id IN ('quarter', 'seeks')")
+    assert rows(longer.select("page_view_id", "is_valid_play")) == [
+        ("quarter", False),
+        ("seeks", True),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +106,49 @@ COLUMNS = (
 
 def test_a_play_that_goes_on_in_another_session_is_whole(spark: SparkSession, split):
     found = plays(spark, split).select(*COLUMNS)
-    assert rows(found) == [("s1", "Old", 35, 1, 0.1, "10,50", 200.0, "2024-01-10 12:02:00")]
+    whole = [("s1", "Old", 35, 1, 0.1, "10,50", 200.0, "2024-01-10 12:02:00")]
+    assert rows(found) == whole
+    # Of two runs the second has the part of the first session at hand.
+    nothing = frame_of(spark, [], PART_COLUMNS)
+    every = interactions(split).localCheckpoint()
+    first, second = (every.where(F.col("domain_sessionid") == it) for it in ("s1", "s2"))
+    stored = play_parts(first, nothing, nothing).localCheckpoint()
+    together = play_parts(second, stored, nothing).localCheckpoint()
+    assert rows(base(together, settings(), stored).select(*COLUMNS)) == whole
 
 
 def test_in_the_reference_it_loses_all_but_its_first_part(spark: SparkSession, split):
-    found = plays(spark, split, compat=True).select(*COLUMNS)
+    found = rows(plays(spark, split, compat=True).select("play_id", *COLUMNS))
     # The label changes with the second event already.
-    assert rows(found) == [("s1", "Old", 0, 0, 0.5, None, 200.0, "2024-01-10 10:00:00")]
+    assert found == [(found[0][0], "s1", "Old", 0, 0, 0.5, None, 200.0, "2024-01-10 10:00:00")]
+    # A later run with the second session alone has a row of the same key, of that part.
+    of_second = plays(spark, split.where("domain_sessionid = 's2'"), compat=True)
+    assert rows(of_second.select("play_id", *COLUMNS[:2])) == [(found[0][0], "s2", "New")]
+
+
+def test_a_duration_is_the_greatest_ever_told_and_in_the_reference_of_the_run(
+    spark: SparkSession,
+):
+    def part(page: str, duration: float) -> DataFrame:
+        known = {
+            **{"play_id": page, "page_view_id": page, "media_id": "film", "progress": []},
+            **{"start_tstamp": day("10:00"), "duration": duration},
+        }
+        return frame_of(spark, [[known.get(name) for name in PART_COLUMNS]], PART_COLUMNS)
+
+    ours = base(part("p2", 100.0), settings(), part("p1", 200.0))
+    assert rows(ours.select("page_view_id", "duration")) == [("p2", 200.0)]
+    # The reference's model sees nothing that is stored: it goes by the events of the run.
+    assert not reference_base.stored_parents
+
+    # Told later to last longer, stored plays of ours are amended; the reference has no such step.
+    known = {"play_id": "string", "start_tstamp_date": "date", "play_time_sec": "bigint"}
+    columns = {"media_id": "string", "duration": "double", **known}
+    stored = frame_of(spark, [("film", 200.0, "p1", "2024-01-09", 100)], columns)
+    new = frame_of(spark, [("film", 300.0, "p3", "2024-01-10", 0)], columns)
+    amended = base.amend(new, settings(), stored)
+    assert rows(amended.select("play_id", "duration")) == [("p1", 300.0)]
+    assert reference_base.amend is None
 
 
 def test_of_two_events_at_one_time_the_lesser_id_describes_the_play(spark: SparkSession):

@@ -63,6 +63,7 @@ def test_impossible_options_are_refused(tmp_path: Path, options: dict[str, Any],
     assert message in problem(tmp_path, web={}, media_player=options)
 
 
+@pytest.mark.parametrize("compat", [False, True])
 @pytest.mark.parametrize(
     ("given", "weights"),
     [
@@ -72,8 +73,10 @@ def test_impossible_options_are_refused(tmp_path: Path, options: dict[str, Any],
     ],
 )
 def test_boundaries_end_at_100_come_once_and_their_weights_sum_to_100(
-    given: list[int], weights: dict[int, int]
+    given: list[int], weights: dict[int, int], compat: bool
 ):
-    settings = MediaPlayerSettings(percent_progress_boundaries=tuple(given), enable_youtube=True)
+    settings = MediaPlayerSettings(
+        percent_progress_boundaries=tuple(given), enable_youtube=True, compat=compat
+    )
     assert settings.weights == weights
     assert sum(settings.weights.values()) == 100

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from media import media_event, plays, settings
-from website import Event, events_this_run, rows
+from website import Event, at, events_this_run, rows
 from windrow.packages.media_player import MEDIA_PLAYER
+from windrow.packages.media_player.base import COLUMNS as BASE
+from windrow.packages.media_player.media_stats import columns_for, media_stats
 from windrow.packages.media_player.pivot_base import pivot_base
+from windrow.packages.media_player.reference_media_stats import reference_media_stats
 from windrow.packages.media_player.session_stats import session_stats
 from windrow.packages.media_player.user_stats import user_stats
+from windrow.tables.frames import frame_of
 
 
 def play(session: str, page: str, *percents: int, **more: object) -> list[Event]:
@@ -87,6 +93,73 @@ def test_boundaries_are_a_table_even_without_events(spark: SparkSession):
     nothing = spark.range(0)
     found = pivot_base(nothing, settings(percent_progress_boundaries=[50]))
     assert rows(found) == [(100, 50), (50, 50)]
+
+
+def seen(
+    media: str, page: str, when: str, label: str | None = None, seconds: int = 0, percent: str = ""
+) -> list[Any]:
+    """A row of base, of media that last 100 seconds; without a label it was not played."""
+    known = {
+        **{"play_id": f"{page} {media}", "page_view_id": page, "media_id": media},
+        **{"start_tstamp": f"2024-01-{when}", "end_tstamp": f"2024-01-{when}"},
+        **{"media_label": label or "A film", "duration": 100.0, "play_time_sec": seconds},
+        **dict.fromkeys(("is_valid_play", "is_complete_play"), False),
+        **{"is_played": label is not None, "percent_progress_reached": percent or None},
+        **{"retention_rate": 0.0, "avg_playback_rate": 1.0},
+    }
+    return [known.get(name) for name in BASE]
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_stats_after_two_runs(spark: SparkSession, compat: bool):
+    """What the reference adds to a stored row, against a row that is made of all plays."""
+    # The second play goes on, under another label.
+    film, going_on = seen("film", "p1", "10 20:00", "Old", percent="10"), ("film", "p2", "10 23:59")
+    never = seen("never", "p1", "10 20:00")
+    then = [
+        seen(*going_on, "New", seconds=60),
+        # Not played, though some of it was seen.
+        seen("film", "p3", "11 10:00", seconds=30),
+        seen("never", "p3", "11 10:00"),
+        # From before the latest known start; and one whose last event is not ten hours ago.
+        seen("film", "p0", "09 10:00", "Older"),
+        seen("film", "p5", "12 23:00", "Newest"),
+    ]
+    first = frame_of(spark, [film, seen(*going_on, "New"), never], BASE)
+    changed, every = (frame_of(spark, rows, BASE) for rows in (then, [film, never, *then]))
+    names = (
+        *("media_id", "plays", "impressions", "first_play"),
+        *("avg_percent_played", "avg_play_time_min"),
+    )
+    chosen = settings(compat=compat)
+    if compat:
+        nothing = frame_of(spark, [], columns_for(chosen))
+        built = reference_media_stats(chosen, at("2024-01-11 00:00"), first, nothing)
+        built = built.localCheckpoint()
+        after = reference_media_stats(chosen, at("2024-01-13 00:00"), every, built)
+    else:
+        built = media_stats(first, chosen, first.limit(0), first).localCheckpoint()
+        after = media_stats(changed, chosen, first, every)
+    # A table without rows is built as a missing one, with its percent counts.
+    assert rows(built.select(*names)) == [
+        ("film", 2, 2, "2024-01-10 20:00:00", 0.0, 0.0),
+        ("never", 0, 1, None, None, None),
+    ]
+    assert rows(built.select("media_label", "_10_percent_reached")) == [("A film", 0), ("New", 1)]
+    if compat:
+        # Not p0, nor what became of p2, and p5 not yet; the impression wiped one average, its
+        # seconds count in another, and far dates appear.
+        assert rows(after.select(*names, "media_label")) == [
+            ("film", 2, 3, "2024-01-10 20:00:00", None, 0.25, "A film"),
+            ("never", 0, 2, "2999-01-01 00:00:00", None, None, "A film"),
+        ]
+    else:
+        # 60 of 100 seconds in one of four plays.
+        averages = (pytest.approx(0.15), pytest.approx(0.25))
+        assert rows(after.select(*names, "media_label")) == [
+            ("film", 4, 5, "2024-01-09 10:00:00", *averages, "Newest"),
+            ("never", 0, 2, None, None, None, "A film"),
+        ]
 
 
 @pytest.mark.parametrize("compat", [True, False])

@@ -49,3 +49,8 @@ def test_the_reference_has_fewer_columns_and_no_room_for_long_thread_ids(
     assert found.columns[-2:] == ["thread_name", "derived_tstamp_date"]
     assert dict(found.dtypes)["thread_id"] == "int"
     assert rows(found.select("event_id", "thread_id", "screen_name")) == [("e2", None, None)]
+
+
+def test_no_check_asks_for_a_screen() -> None:
+    asked = {name for check in app_errors.all_checks for name in check.columns}
+    assert not {name for name in asked if name.startswith("screen_")}

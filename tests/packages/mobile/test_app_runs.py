@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from pyspark.sql import SparkSession
 
 from phone_app import App, app_event
-from website import event
+from website import at, event, event_frame, rows
 from windrow import Project, SourceError
 from windrow.atomic.entity_columns import CLIENT_SESSION, MOBILE_CONTEXT, SCREEN_VIEW
 from windrow.cli import main
+from windrow.engine.plan import Plan
+from windrow.packages.mobile import MOBILE
+from windrow.packages.mobile.settings import MobileSettings
 
 OWN_COLUMNS = {
     "screen_views": [{"sql": "upper(screen_view_name) || '!'", "alias": "shouted"}, "event"],
@@ -26,6 +30,9 @@ OWN_TOTALS = {
 }
 
 
+PHONE = {MOBILE_CONTEXT.name: [{**dict.fromkeys(MOBILE_CONTEXT.fields), "os_type": "ios"}]}
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("compat", [False, True])
 def test_a_device_that_only_the_first_event_names_is_a_user_unless_compat(
@@ -33,18 +40,72 @@ def test_a_device_that_only_the_first_event_names_is_a_user_unless_compat(
 ):
     app = App(spark, tmp_path, compat=compat)
     app.arrive(
-        app_event("e1", "s1", "2024-01-02 10:00", screen="a", device="d1"),
+        app_event("e1", "s1", "2024-01-02 10:00", screen="a", device="d1", **PHONE),
         app_event("e2", "s1", "2024-01-02 10:01", screen="b", device="d2", user_id="anna"),
         app_event("e3", "s2", "2024-01-02 11:00", screen="c", device="d3"),
+        *(
+            app_event(f"l{day}", "long", f"2024-01-{day:02d} 12:00", screen=f"l{day}", device="d4")
+            for day in (2, 4, 6)
+        ),
     )
-    app.run("2024-01-03 00:00")
-    assert app.rows("sessions", "session_id", "device_user_id") == [("s1", "d1"), ("s2", "d3")]
+    first = app.run("2024-01-07 00:00")
+    assert app.rows("sessions", "session_id", "device_user_id", "screen_views") == [
+        ("long", "d4", 2),
+        ("s1", "d1", 2),
+        ("s2", "d3", 1),
+    ]
     users = [row[0] for row in app.rows("users", "device_user_id")]
-    assert users == (["d3"] if compat else ["d1", "d3"])
+    assert users == (["d3", "d4"] if compat else ["d1", "d3", "d4"])
+    # What a session has after its cap is ignored, but not in silence.
+    assert (first.counts or {})["capped"] == 1
+    # It counts as consumed, but for the reference.
+    assert first.reached == at("2024-01-04 12:00" if compat else "2024-01-06 12:00")
 
-    app.arrive(app_event("e4", "s3", "2024-01-03 10:00", screen="d", device="d2", user_id="ben"))
-    app.run("2024-01-04 00:00")
+    told: list[str] = []
+    own = {"device": "d2", "user_id": "ben", **PHONE}
+    app.arrive(app_event("e4", "s3", "2024-01-07 10:00", screen="d", **own))
+    contexts = {"mobile": {"enable_mobile_context": True}}
+    app.run("2024-01-08 00:00", contexts, listener=lambda step: told.append(step.detail))
     assert app.rows("user_mapping", "device_user_id", "user_id") == [("d2", "ben")]
+    # A context that is switched on later: rows of before stay, and the run tells of it.
+    assert app.rows("sessions", "session_id", "os_type") == [
+        *(("long", None), ("s1", None), ("s2", None), ("s3", "ios"))
+    ]
+    changed = "mobile.enable_mobile_context was the default, is true"
+    assert f"Options changed since the last run: {changed}" in told
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_no_platforms_are_all_platforms(spark: SparkSession, compat: bool):
+    events = event_frame(
+        spark, [app_event(name, "s", "2024-01-02 10:00", platform=name) for name in ("mob", "tv")]
+    )
+
+    def taken(**options: Any) -> list[tuple[Any, ...]]:
+        settings = MobileSettings(compat=compat, **options)
+        base = MOBILE.foundation(settings)
+        return rows(base.identified(events).where(base.is_usable(settings)).select("platform"))
+
+    assert taken() == [("mob",)]
+    assert taken(platform=[]) == [("mob",), ("tv",)]
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_events_may_lack_screen_views_but_not_client_sessions(
+    spark: SparkSession, tmp_path: Path, compat: bool
+):
+    app = App(spark, tmp_path, compat=compat)
+    app.arrive(app_event("e1", "s1", "2024-01-02 10:00", "application_install"))
+    events = spark.read.parquet(str(tmp_path / "events"))
+
+    def plan_without(column: str) -> Plan:
+        events.drop(column).write.parquet(str(tmp_path / column))
+        narrow = {"mobile": {"events": {"path": str(tmp_path / column)}}}
+        return app.project(narrow).plan("mobile", now=at("2024-01-03"))
+
+    assert plan_without(SCREEN_VIEW.name).models
+    with pytest.raises(SourceError, match=rf"'{CLIENT_SESSION.name}' is missing \(every run needs"):
+        plan_without(CLIENT_SESSION.name)
 
 
 def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(

@@ -46,8 +46,8 @@ def failure(*, is_fatal: bool | None) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def described(spark: SparkSession) -> DataFrame:
+@pytest.fixture(scope="module", params=[False, True], ids=["ours", "compat"])
+def described(spark: SparkSession, request: pytest.FixtureRequest) -> DataFrame:
     """One session with all that can be switched on, and three that have little."""
     phone = entity(MOBILE_CONTEXT, os_type="ios", carrier="Orange")
     other = entity(MOBILE_CONTEXT, os_type="android", carrier="Vodafone")
@@ -72,6 +72,7 @@ def described(spark: SparkSession) -> DataFrame:
         enable_application_context=True,
         enable_geolocation_context=True,
         enable_app_errors_module=True,
+        compat=request.param,
     )
 
 

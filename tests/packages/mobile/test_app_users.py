@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from phone_app import NOBODY, app_event, app_events_this_run
@@ -46,7 +47,8 @@ def summed(spark: SparkSession, *sessions: dict[str, Any], **options: Any) -> Da
     return users(visits, MobileSettings(**options), at("2024-01-09 00:00")).localCheckpoint()
 
 
-def test_a_user_is_the_sum_of_the_sessions(spark: SparkSession) -> None:
+@pytest.mark.parametrize("compat", [False, True])
+def test_a_user_is_the_sum_of_the_sessions(spark: SparkSession, compat: bool) -> None:
     first = {
         **{"session_id": "a", "device_user_id": "d1", "network_userid": "n", "carrier": "Orange"},
         **{"start_tstamp": "2024-01-01 10:00:00", "end_tstamp": "2024-01-01 10:05:00"},
@@ -61,15 +63,18 @@ def test_a_user_is_the_sum_of_the_sessions(spark: SparkSession) -> None:
         **{"session_duration_s": 1, "screen_names_viewed": 2, "last_screen_view_name": "cart"},
     }
     hidden = {**last, "session_id": "d", "device_user_id": NOBODY}
-    found = summed(spark, first, twin, last, hidden)
+    found = summed(spark, first, twin, last, hidden, compat=compat)
     assert dict(found.dtypes) == dict(COLUMNS)
+    # Whoever hides the device is nobody; in the reference all of them are one.
+    devices = [row[0] for row in rows(found.select("device_user_id"))]
+    assert devices == ([NOBODY, "d1"] if compat else ["d1"])
+    one = found.where("device_user_id = 'd1'")
     totals = ("sessions", "sessions_duration_s", "active_days", "screen_views")
-    assert rows(found.select("device_user_id", "user_id", *totals)) == [("d1", None, 3, 601, 2, 3)]
-    assert rows(found.select("screen_names_viewed", "app_errors", "fatal_app_errors")) == [
+    assert rows(one.select("device_user_id", "user_id", *totals)) == [("d1", None, 3, 601, 2, 3)]
+    assert rows(one.select("screen_names_viewed", "app_errors", "fatal_app_errors")) == [
         (6, 2, None)
     ]
     ends = ("first_screen_view_name", "last_screen_view_name", "first_os_version")
-    assert rows(found.select(*ends, "last_os_version", "first_carrier", "last_carrier")) == [
+    assert rows(one.select(*ends, "last_os_version", "first_carrier", "last_carrier")) == [
         ("home", "cart", "16", "17", None, None)
     ]
-    assert rows(summed(spark, hidden, compat=True).select("device_user_id")) == [(NOBODY,)]

@@ -134,7 +134,10 @@ def test_documents_that_cannot_be_used_are_named(loaded: Loaded, tmp_path: Path)
     write(tmp_path, place, {**DOCUMENT, "self": {**DOCUMENT["self"], "name": "other"}})
     with pytest.raises(ConfigError, match="describes itself as"):
         fields(loaded, schemas="schemas")
-    assert fields(loaded, schemas="schemas", config={"validate_schemas": False}) == EXPECTED
+    unchecked = {"schemas": "schemas", "config": {"validate_schemas": False}}
+    assert fields(loaded, **unchecked) == EXPECTED
+    with pytest.raises(ConfigError, match="describes itself as"):
+        fields(loaded, **unchecked, compat=True)
     write(tmp_path, place, {"properties": {"a": {}}})
     with pytest.raises(ConfigError, match=f"{URI} cannot be used"):
         fields(loaded, schemas="schemas")

@@ -109,6 +109,8 @@ def tables(config: Config) -> list[str]:
 
 
 def test_compat_names_tables_as_the_reference_does(loaded: Loaded) -> None:
+    twelve = [{"event_names": "e", "version": "12", "event_columns": []}]
+    assert tables(loaded(with_normalize(events=twelve, compat=True))) == ["snowplow_e_12"]
     hyphen = "iglu:com.google.analytics.measurement-protocol/user/jsonschema/1-0-0"
     entries = [
         {"event_names": "e", "self_describing_event_schemas": hyphen},
@@ -120,6 +122,7 @@ def test_compat_names_tables_as_the_reference_does(loaded: Loaded) -> None:
     assert tables(loaded(odd)) == ["snowplow_e_t", "snowplow_f_1"]
 
 
+@pytest.mark.parametrize("compat", [False, True])
 @pytest.mark.parametrize(
     ("options", "path", "expected"),
     [
@@ -151,9 +154,9 @@ def test_compat_names_tables_as_the_reference_does(loaded: Loaded) -> None:
     ],
 )
 def test_wrong_configurations_say_what_is_wrong(
-    problems: Problems, options: dict[str, Any], path: str, expected: str
+    problems: Problems, options: dict[str, Any], path: str, expected: str, compat: bool
 ) -> None:
-    (found,) = problems(with_normalize(**options))
+    (found,) = problems(with_normalize(**options, compat=compat))
     assert found.path.endswith(path)
     assert expected in found.expected
 

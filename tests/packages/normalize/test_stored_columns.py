@@ -14,7 +14,7 @@ from windrow.packages.normalize.event_table import event_table
 from windrow.packages.normalize.iglu import SchemaField
 from windrow.packages.normalize.settings import NormalizeSettings
 from windrow.packages.normalize.stored_columns import reshape
-from windrow.packages.normalize.tables import event_tables
+from windrow.packages.normalize.tables import event_tables, users_table
 
 THING = "iglu:com.acme/bigThing/jsonschema/1-0-0"
 NEWER = "iglu:com.acme/bigThing/jsonschema/1-1-0"
@@ -60,6 +60,7 @@ def values(frame: DataFrame) -> list[dict[str, Any]]:
 STORED = "named_struct('thingId', 'a', 'size', 3)"
 
 
+@pytest.mark.parametrize("compat", [False, True])
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
@@ -92,10 +93,26 @@ STORED = "named_struct('thingId', 'a', 'size', 3)"
     ],
 )
 def test_stored_structs_are_flattened(
-    spark: SparkSession, columns: dict[str, str], expected: dict[str, Any]
+    spark: SparkSession, columns: dict[str, str], expected: dict[str, Any], compat: bool
 ):
     raw = spark.range(1).select(*(F.expr(it).alias(name) for name, it in columns.items()))
-    assert values(flattened(raw, things())) == [expected]
+    assert values(flattened(raw, things(compat=compat))) == [expected]
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_an_event_of_the_name_is_in_the_table_whoever_s_schema_it_has(
+    spark: SparkSession, compat: bool
+):
+    theirs = "named_struct('colour', 'red')"
+    raw = spark.range(2).select(
+        F.expr(f"if(id = 0, {STORED}, null)").alias("unstruct_event_com_acme_bigthing_1"),
+        F.expr(f"if(id = 1, {theirs}, null)").alias("unstruct_event_org_other_thing_1"),
+        F.expr("array(named_struct('text', 'b'))").alias("contexts_com_acme_label_1"),
+    )
+    assert values(flattened(raw, things(compat=compat))) == [
+        {"thing_id": "a", "size": 3, "text": "b"},
+        {"thing_id": None, "size": None, "text": "b"},
+    ]
 
 
 def test_json_text_is_read_by_the_documents_of_its_schemas(spark: SparkSession):
@@ -120,11 +137,12 @@ def test_json_text_is_read_by_the_documents_of_its_schemas(spark: SparkSession):
         reshape(raw, things())
 
 
-def test_what_the_events_lack_is_null_and_told(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+def test_what_the_events_lack_is_null_and_told(spark: SparkSession, compat: bool):
     raw = spark.range(1).select(
         F.expr("named_struct('size', 3)").alias("unstruct_event_com_acme_bigthing_1")
     )
-    known = with_fields(things())
+    known = with_fields(things(compat=compat))
     assert values(flattened(raw, known)) == [{"thing_id": None, "size": 3, "text": None}]
     assert reshape(raw, known).notes == (
         "The events have no column contexts_com_acme_label_1 yet: what is made of it is null.",
@@ -138,13 +156,38 @@ def test_what_the_events_lack_is_null_and_told(spark: SparkSession):
         reshape(raw.select(F.lit(1).alias("x")), things())
 
 
-def test_versions_of_one_schema_are_one_source():
-    known = with_fields(settings(entry("t", self_describing_event_schemas=[THING, NEWER])))
+@pytest.mark.parametrize(("compat", "alias"), [(False, "big_thing"), (True, "bigThing")])
+def test_versions_of_one_schema_are_one_source(compat: bool, alias: str):
+    both = entry("t", self_describing_event_schemas=[THING, NEWER])
+    (table,) = event_tables(with_fields(settings(both, compat=compat)))
+    fields = ("thing_id", "size", "since_then")
+    assert table.names({})[3:] == [f"{alias}_{field}" for field in fields]
+
+
+@pytest.mark.parametrize(("compat", "alias"), [(False, "big_thing"), (True, "bigThing")])
+def test_aliases_made_of_schema_names_are_in_snake_case_unless_compat(compat: bool, alias: str):
+    known = settings(entry("t", context_schemas=[THING, LABEL]), compat=compat)
     (table,) = event_tables(known)
-    assert table.names({})[3:] == ["big_thing_thing_id", "big_thing_size", "big_thing_since_then"]
+    assert [payload.alias for payload in table.payloads] == [alias, "label"]
 
 
-def test_columns_that_come_twice_are_refused_before_anything_is_touched(spark: SparkSession):
+@pytest.mark.parametrize("compat", [False, True])
+@pytest.mark.parametrize(("alias", "key"), [(None, "user_id"), ("userId", "user_id")])
+def test_a_column_of_users_that_is_named_twice_or_is_the_id_comes_once(
+    alias: str | None, key: str, compat: bool
+):
+    user_id = {"id_column": "domain_userid"} | ({} if alias is None else {"alias": alias})
+    columns = ["app_id", "user_id", "app_id", "domain_userid"]
+    users = {"user_id": user_id, "user_columns": columns}
+    found = users_table(settings(entry("e", event_columns=[]), users=users, compat=compat))
+    assert found is not None
+    assert (found.key, found.columns) == (key, ("app_id", "domain_userid"))
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_columns_that_come_twice_are_refused_before_anything_is_touched(
+    spark: SparkSession, compat: bool
+):
     raw = spark.range(1).select(
         F.expr(STORED).alias("unstruct_event_com_acme_bigthing_1"),
         F.expr("array(named_struct('Size', 1))").alias("contexts_com_acme_label_1"),
@@ -152,7 +195,7 @@ def test_columns_that_come_twice_are_refused_before_anything_is_touched(spark: S
     with pytest.raises(
         ConfigError, match="'snowplow_thing_1' would have these columns twice: size"
     ):
-        reshape(raw, things())
+        reshape(raw, things(compat=compat))
     reshape(
         raw,
         settings(
@@ -161,7 +204,8 @@ def test_columns_that_come_twice_are_refused_before_anything_is_touched(spark: S
                 self_describing_event_schemas=[THING],
                 context_schemas=[LABEL],
                 context_aliases=["label"],
-            )
+            ),
+            compat=compat,
         ),
     )
     users = {"user_id": {"id_column": "domain_userid", "alias": "thingID"}, "user_columns": ["x"]}
@@ -169,7 +213,7 @@ def test_columns_that_come_twice_are_refused_before_anything_is_touched(spark: S
     with pytest.raises(ConfigError, match="the user id is called 'thing_id'"):
         reshape(
             raw.select(F.expr(f"array({STORED})").alias("contexts_com_acme_bigthing_1")),
-            settings(entry("e", event_columns=[]), users=users),
+            settings(entry("e", event_columns=[]), users=users, compat=compat),
         )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -43,7 +45,10 @@ def answers(table: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in table.select(*names).collect())
 
 
-def test_each_banner_gets_the_next_answer(spark: SparkSession) -> None:
+@pytest.mark.parametrize("settings", [OURS, REFERENCE], ids=["ours", "reference"])
+def test_each_banner_gets_the_next_answer_however_late(
+    spark: SparkSession, settings: WebSettings
+) -> None:
     table = stats(
         spark,
         banner("b1", "10:00:00") | {"cmp_load_time": 1.5, "page_view_id": "p"},
@@ -52,12 +57,16 @@ def test_each_banner_gets_the_next_answer(spark: SparkSession) -> None:
         banner("b2", "11:00:00"),
         banner("b3", "12:00:00"),
         answer("a3", "12:30:00", "allow_selected"),
+        banner("b4", "13:00:00"),
+        answer("a4", "", "allow_all") | {"derived_tstamp": "2024-03-01 13:00:00"},
+        settings=settings,
     )
     assert dict(table.dtypes) == COLUMNS
     assert answers(table) == [
         ("b1", "allow_all", 2),
         ("b2", None, None),
         ("b3", "allow_selected", 1800),
+        ("b4", "allow_all", 60 * 24 * 3600),
     ]
     first = table.where("event_id = 'b1'")
     assert first.select("page_view_id", "cmp_load_time").collect() == [("p", 1.5)]
@@ -87,8 +96,8 @@ def test_an_answer_at_the_time_of_the_banner_comes_after_it(spark: SparkSession)
 
 def test_of_two_answers_at_the_same_time_the_lesser_id_counts(spark: SparkSession) -> None:
     tied = [answer("a2", "10:00:01", "deny_all"), answer("a1", "10:00:01", "allow_all")]
-    for rows in (tied, tied[::-1]):
-        table = stats(spark, banner("b1", "10:00:00"), *rows)
+    for rows, settings in product((tied, tied[::-1]), (OURS, REFERENCE)):
+        table = stats(spark, banner("b1", "10:00:00"), *rows, settings=settings)
         assert answers(table) == [("b1", "allow_all", 1)]
 
 

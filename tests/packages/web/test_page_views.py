@@ -31,12 +31,16 @@ def events(spark: SparkSession) -> DataFrame:
 
 
 def views(
-    spark: SparkSession, reference: ReferenceFrames, events: DataFrame, **options: Any
+    spark: SparkSession,
+    reference: ReferenceFrames,
+    events: DataFrame,
+    nearby: DataFrame | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Page view id -> its row."""
     settings = WebSettings(enable_yauaa=True, **options)
-    nearby = frame_of(spark, [], COLUMNS)
-    rows = page_views(events, nearby, settings, Hooks(), reference, NOW).collect()
+    stored = frame_of(spark, [], COLUMNS) if nearby is None else nearby
+    rows = page_views(events, stored, settings, Hooks(), reference, NOW).collect()
     return {row["page_view_id"]: row for row in rows}
 
 
@@ -57,6 +61,8 @@ def device(device_class: str | None) -> dict[str, Any]:
 
 
 EVENTS = [
+    # Where visits come from.
+    view("referred", refr_medium="search", refr_source="Google"),
     # Devices.
     view("desktop", **device("Desktop")),
     view("phone", **device("Phone"), dvce_screenwidth=414, dvce_screenheight=896),
@@ -92,6 +98,9 @@ EVENTS = [
     view("strayed"),
     ping("strayed", "10:00:10"),
     ping("strayed", "10:01:10", session="other", furthest=1200),
+    # Two events of one page view at the same time.
+    view("tied") | {"event_id": "v-tied-2", "page_title": "second"},
+    view("tied") | {"event_id": "v-tied-1", "page_title": "first"},
 ]
 BOTS = {"googlebot", "ahrefsbot", "no agent"}
 
@@ -100,6 +109,7 @@ def test_page_views(spark: SparkSession, reference: ReferenceFrames, events: Dat
     found = views(spark, reference, events)
 
     assert BOTS & set(found) == {"no agent"}
+    assert found["referred"]["default_channel_group"] == "Unassigned"
     devices = ("desktop", "phone", "tablet", "television", "unknown class", "no device")
     assert [found[page]["device_category"] for page in devices] == [
         *("Desktop", "Mobile", "Tablet", "Other", "Other", "Other")
@@ -132,6 +142,7 @@ def test_page_views(spark: SparkSession, reference: ReferenceFrames, events: Dat
         page: tuple(found[page][name] for name in time)
         for page in ("engaged", "untimed", "strayed", "desktop")
     } == {"engaged": (35, 308), "untimed": (0, 10), "strayed": (5, 10), "desktop": (0, 0)}
+    assert found["tied"]["page_title"] == "first"
 
 
 def test_page_views_of_the_reference(
@@ -143,12 +154,36 @@ def test_page_views_of_the_reference(
     assert unknown["vertical_percentage_scrolled"] == 100
     assert unknown["horizontal_percentage_scrolled"] == 100
     assert found["untimed"]["engaged_time_in_s"] == -5
+    # And in what follows it is no other than ours.
+    assert found["engaged"]["engaged_time_in_s"] == 35
+    assert found["referred"]["default_channel_group"] == "Unassigned"
+    assert found["tied"]["page_title"] == "first"
 
 
-def test_pings_of_any_session_and_bots_count_if_asked(
-    spark: SparkSession, reference: ReferenceFrames, events: DataFrame
+def test_an_id_stays_with_the_session_of_another_run_that_had_it_first(
+    spark: SparkSession, reference: ReferenceFrames
 ):
-    found = views(spark, reference, events, limit_page_views_to_session=False, ua_bot_filter=False)
+    again = events_this_run(
+        spark, [view("p", "11:00:00", session="later"), view("q", "11:01:00", session="later")]
+    )
+    known = {"page_view_id": "p", "start_tstamp": "2024-01-02 10:00:00"}
+    before = frame_of(spark, [[known.get(name) for name in COLUMNS]], COLUMNS)
+
+    def indexes(*, compat: bool) -> dict[str, int]:
+        found = views(spark, reference, again, before, compat=compat)
+        return {page: row["page_view_in_session_index"] for page, row in found.items()}
+
+    assert indexes(compat=False) == {"q": 1}
+    assert indexes(compat=True) == {"p": 1, "q": 2}
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_pings_of_any_session_bots_and_referrers_count_if_asked(
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame, compat: bool
+):
+    asked = {"limit_page_views_to_session": False, "use_refr_if_mkt_null": True}
+    found = views(spark, reference, events, ua_bot_filter=False, compat=compat, **asked)
+    assert found["referred"]["default_channel_group"] == "Organic Search"
     assert set(found) >= BOTS
     strayed = found["strayed"]
     assert (strayed["engaged_time_in_s"], strayed["absolute_time_in_s"]) == (15, 70)

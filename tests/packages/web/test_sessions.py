@@ -29,7 +29,7 @@ EVENTS = [
     event("b1", "pinged first", f"{DAY} 10:00:10", "page_ping", page="b"),
     event("b2", "pinged first", f"{DAY} 10:00:20", "link_click"),
     event("c1", "clicked only", f"{DAY} 10:00:00", "link_click"),
-    event("d1", "untimed", f"{DAY} 10:00:00", page="d"),
+    event("d1", "untimed", f"{DAY} 10:00:00", page="d", br_lang="en-XX"),
     event("d2", "untimed", f"{DAY} 10:00:10", "page_ping", page="d", dvce_created_tstamp=None),
     event("e1", "robot", f"{DAY} 10:00:00", page="e", useragent=AHREFS),
     event("f1", "part robot", f"{DAY} 10:00:00", page="f", useragent=AHREFS),
@@ -42,6 +42,7 @@ EVENTS = [
         page="h",
         cookie=None,
         mkt_source=" Google ",
+        br_lang="en-GB",
         **{YAUAA.name: [{"device_class": "Tablet"}]},
     ),
 ]
@@ -87,11 +88,15 @@ def test_sessions(spark: SparkSession, reference: ReferenceFrames, events: DataF
     }
     assert rows["pinged first"]["event_counts"] == {"link_click": 1, "page_ping": 1}
     assert rows["part robot"]["total_events"] == 1
+    # A page that pings alone tell of counts too.
+    assert rows["pinged first"]["page_views"] == 1
     assert rows["untimed"]["engaged_time_in_s"] == 0
 
     tablet = rows["tablet"]
     assert (tablet["device_category"], tablet["screen_resolution"]) == ("Tablet", None)
     assert tablet["default_channel_group"] == "Organic Search"
+    assert tablet["br_lang_name"] == "English (United Kingdom)"
+    assert rows["untimed"]["br_lang_name"] is None
     stitched = {name: row["stitched_user_id"] for name, row in rows.items()}
     assert stitched["no agent"] == "anna"
     assert stitched["untimed"] == "cookie"
@@ -102,7 +107,9 @@ def test_sessions_of_the_reference(
     spark: SparkSession, reference: ReferenceFrames, events: DataFrame
 ):
     rows = found(spark, reference, events, compat=True, session_stitching=False)
-    assert "no agent" not in rows
+    assert set(rows) == {
+        *("clicked first", "pinged first", "untimed", "robot", "part robot", "tablet")
+    }
     assert lives(rows, "clicked first", "pinged first", "robot", "part robot") == {
         "clicked first": ("09:59:55", 15),
         "pinged first": ("10:00:05", 15),
@@ -110,10 +117,33 @@ def test_sessions_of_the_reference(
         "part robot": ("10:00:00", 30),
     }
     assert rows["untimed"]["engaged_time_in_s"] == -5
+    assert rows["pinged first"]["page_views"] == 1
+    assert rows["tablet"]["br_lang_name"] == "English (United Kingdom)"
+    assert rows["untimed"]["br_lang_name"] is None
     assert {row["stitched_user_id"] for row in rows.values()} == {None}
 
 
+@pytest.mark.parametrize("compat", [False, True])
 def test_an_empty_run_has_typed_event_counts(
-    spark: SparkSession, reference: ReferenceFrames, events: DataFrame
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame, compat: bool
 ):
-    assert found(spark, reference, events.limit(0)) == {}
+    assert found(spark, reference, events.limit(0), compat=compat) == {}
+
+
+@pytest.mark.parametrize("compat", [False, True])
+def test_all_conversions_add_up_whatever_their_values_are_counted_in(
+    spark: SparkSession, reference: ReferenceFrames, events: DataFrame, compat: bool
+):
+    conversions = [
+        {"name": "page", "condition": "event_name = 'page_ping'", "value": "2.5"},
+        {"name": "click", "condition": "event_name = 'link_click'", "value": "1000"},
+    ]
+    rows = found(
+        *(spark, reference, events.where("domain_sessionid = 'pinged first'")),
+        compat=compat,
+        conversion_events=conversions,
+        total_all_conversions=True,
+    )
+    one = rows["pinged first"]
+    assert (one["cv_page_total"], one["cv_click_total"]) == (2.5, 1000.0)
+    assert (one["cv__all_volume"], one["cv__all_total"]) == (2, 1002.5)

@@ -150,12 +150,13 @@ def test_countries_are_named(spark: SparkSession, reference: ReferenceFrames) ->
     assert of_type(ours, "by_device", "geo_country", "country") == {("all", "all")}
 
 
+@pytest.mark.parametrize("compat", [False, True])
 def test_today_and_the_days_before_it_are_covered(
-    spark: SparkSession, reference: ReferenceFrames
+    spark: SparkSession, reference: ReferenceFrames, compat: bool
 ) -> None:
     days = ("2024-03-01", "2024-02-29", "2024-02-28", "2024-02-27")
     views = [{"derived_tstamp_date": day} for day in days]
-    table = measurements(spark, reference, *views, cwv_days_to_measure=2)
+    table = measurements(spark, reference, *views, cwv_days_to_measure=2, compat=compat)
     assert of_type(table, "overall", "time_period", "page_view_count") == {("last 2 days", 3)}
 
 

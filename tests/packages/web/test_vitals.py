@@ -102,8 +102,9 @@ def test_verdicts(
     }
 
 
-def test_what_is_unknown_is_called_so(spark: SparkSession) -> None:
-    row = measured(spark, a_vital("e")).collect()[0]
+@pytest.mark.parametrize("compat", [False, True])
+def test_what_is_unknown_is_called_so(spark: SparkSession, compat: bool) -> None:
+    row = measured(spark, a_vital("e"), compat=compat).collect()[0]
     names = ("geo_country", "page_url", "device_class", "url_group", "dedupe_index")
     assert [row[name] for name in names] == [
         "unknown_geo_country",

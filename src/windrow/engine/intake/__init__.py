@@ -1,17 +1,21 @@
 """The sessions and events that a run takes in.
 
 sessions.py   which sessions the window touches     lifecycle.py       since when each lives
-gather.py     all their events, each once           session_events.py  how that is found out
-window.py     a window's events, without sessions   record.py          what is remembered
+along.py      whom late events bear on beside them  session_events.py  how events are found
+gather.py     all their events, each once           record.py          what is remembered
+window.py     a window's events, without sessions
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from pyspark.sql import DataFrame
+
 from windrow.atomic.source import Source
+from windrow.engine.intake.along import sessions_along, users_made_anew
 from windrow.engine.intake.gather import columns_read, gather_events
 from windrow.engine.intake.lifecycle import days_of_life
 from windrow.engine.intake.sessions import find_sessions
@@ -19,6 +23,7 @@ from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.intake.window import events_of_window
 from windrow.engine.key_days import KeyDays
 from windrow.engine.workspace import Workspace
+from windrow.models.model import Model
 from windrow.state.limits import Limits, State
 
 __all__ = ["Intake", "columns_read", "take_in"]
@@ -32,18 +37,37 @@ def take_in(
     key_days: KeyDays,
     *,
     only: Collection[str] = (),
+    arrived: DataFrame | None = None,
+    late_for: Sequence[Model] = (),
 ) -> Intake:
     """Find the sessions that the window touches, or `only` some of them, and gather their events.
 
+    With `arrived`, the sessions are those of these stored rows, whatever else the window has.
     Models cannot tell the difference: they are made of whole sessions, whichever these are.
+    `late_for`: the models of the run, where some of the sessions' events were loaded late.
     """
+    touching = source if arrived is None else source.holding(arrived)
     if not ws.foundation.has_sessions:
-        return events_of_window(ws, source, limits, event_columns)
-    sessions = find_sessions(ws, source, limits, key_days, only)
-    intake = gather_events(ws, source, sessions, event_columns)
+        return events_of_window(ws, touching, limits, event_columns)
+    sessions = find_sessions(ws, touching, limits, key_days, only)
+    intake = _gather(ws, source, sessions, event_columns)
+    if late_for:
+        made_anew = users_made_anew(ws, intake, late_for)
+        intake = replace(intake, made_anew=made_anew)
+        more = sessions_along(ws, sessions, intake, limits, late_for)
+        if more is not None:
+            intake.release()
+            intake = replace(_gather(ws, source, more, event_columns), made_anew=made_anew)
     if limits.state is State.RERUN:
         return replace(intake, days=(*intake.days, *_days_of_lives(ws, sessions)))
     return intake
+
+
+def _gather(
+    ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
+) -> Intake:
+    whole = source.on_days(sessions.lived_on) if sessions.lived_on else source
+    return gather_events(ws, whole, sessions, event_columns)
 
 
 def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:

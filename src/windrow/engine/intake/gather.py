@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -39,8 +41,10 @@ def gather_events(
     events = session_events.first_copies(
         added, [foundation.session], settings.session_timestamp
     ).persist()
+    filtered = _filtered(ws, events)
     lives, totals = measured(
-        _with_users(sessions.this_run, _seen_sessions(ws, events)), _totals(foundation)
+        _with_users(sessions.this_run, _seen_sessions(ws, events, filtered)),
+        {**_totals(foundation), **{name: F.sum(name) for name in filtered}},
     )
     has_events = bool(totals["events"])
     bad = unreadable.figures(has_rows=has_events)
@@ -57,6 +61,7 @@ def gather_events(
         unique = unique.join(F.broadcast(copies), by, how="left_anti")
 
     counts = dict(sessions.counts)
+    counts |= {name: totals[name] or 0 for name in filtered}
     counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
     counts["events"] = (totals["events"] or 0) - elsewhere["events"]
     counts["duplicates"] = (totals["copies"] or 0) - counts["events"]
@@ -73,6 +78,7 @@ def gather_events(
         # rows are not made, or stay as they were.
         users=_users_in(lives, "recorded", foundation) if settings.compat else everyone,
         everyone=everyone,
+        former=_users_in(lives.where(~_is_same_user()), "recorded", foundation),
         events=unique.withColumns(foundation.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days}),
@@ -91,6 +97,19 @@ def _totals(foundation: Foundation) -> dict[str, Column]:
         "days": F.array_distinct(F.flatten(F.collect_set("days"))),
         **{f"with_{name}": F.sum(f"with_{name}") for name in foundation.counts()},
     }
+
+
+def _filtered(ws: Workspace, events: DataFrame) -> dict[str, Column]:
+    """Count -> true for events of the sessions that models leave out, such as those of bots.
+
+    Only where the columns tell that models ask for.
+    """
+    found = {}
+    for reason, stays in ws.package.filters(ws.settings, ws.hooks).items():
+        with suppress(AnalysisException):
+            _ = events.select(stays).schema
+            found[f"filtered_{reason}"] = ~F.coalesce(stays, F.lit(False))
+    return found
 
 
 def counts_of_malformed(source: Source, unreadable: Mapping[str, int]) -> dict[str, int]:
@@ -116,7 +135,7 @@ def _read_for_foundation_only(ws: Workspace, asked: Iterable[str] | None) -> lis
     return [name for name in ws.foundation.reads if name not in kept]
 
 
-def _seen_sessions(ws: Workspace, events: DataFrame) -> DataFrame:
+def _seen_sessions(ws: Workspace, events: DataFrame, filtered: Mapping[str, Column]) -> DataFrame:
     """One row per session that has events: what they add up to, and whose it is."""
     settings, foundation = ws.settings, ws.foundation
     user = session_events.user_of_session(foundation, settings)
@@ -127,6 +146,7 @@ def _seen_sessions(ws: Workspace, events: DataFrame) -> DataFrame:
         F.collect_set(F.to_date("derived_tstamp")).alias("days"),
         F.collect_set(foundation.user).alias("users"),
         *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in foundation.counts().items()),
+        *(F.count_if(is_so).alias(name) for name, is_so in filtered.items()),
         *(value.alias(name) for name, value in user.items()),
     )
 
@@ -143,6 +163,11 @@ def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
     return sessions.join(of_events, SESSION_ID, how="left").withColumns(
         {"whose": whose, "recorded": F.array(USER_ID), USER_ID: user}
     )
+
+
+def _is_same_user() -> Column:
+    """Whether a session is whose it was when it was last processed."""
+    return F.col("recorded").getItem(0).eqNullSafe(F.col(USER_ID))
 
 
 def _users_in(lives: DataFrame, column: str, foundation: Foundation) -> DataFrame:

@@ -16,12 +16,14 @@ from windrow.tables.days import DayRange
 _ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
 
 
-def sessions_with_new_events(window_events: DataFrame, settings: PackageSettings) -> DataFrame:
+def sessions_with_new_events(
+    window_events: DataFrame, settings: PackageSettings, **more: Column
+) -> DataFrame:
     """One row per session of the window's events: its user, first and last collector time there.
 
     `window_events`: session id, user, event_id and tstamp of usable events. The user is
     the earliest event's, so that it does not depend on where one window ended; the reference takes
-    the greatest id instead.
+    the greatest id instead. `more`: further aggregates, by name.
     """
     has_user = F.col(USER_ID).isNotNull()
     order = F.struct("tstamp", "event_id")
@@ -31,6 +33,7 @@ def sessions_with_new_events(window_events: DataFrame, settings: PackageSettings
         user.alias(USER_ID),
         F.min("tstamp").alias("start_tstamp"),
         F.max("tstamp").alias("end_tstamp"),
+        *(value.alias(name) for name, value in more.items()),
     )
 
 
@@ -88,7 +91,14 @@ def continued(
 def sessions_this_run(
     continued_rows: DataFrame, lifecycle: DataFrame, limits: Limits, settings: PackageSettings
 ) -> DataFrame:
-    """Every session whose life overlaps the window: the continued rows and the stored others."""
+    """Every session whose life overlaps the window: the continued rows and the stored others.
+
+    Of late events' sessions `lifecycle` has no others, and each is meant wherever it lives.
+    """
+    if limits.state is State.LATE:
+        stored = lifecycle.join(continued_rows, SESSION_ID, how="left_anti")
+        every = continued_rows.select(*_ROW).unionByName(stored.select(*_ROW))
+        return every.drop("start_tstamp_date")
     earliest_start = limits.lower - timedelta(days=settings.max_session_days)
     others = _started_from(lifecycle, earliest_start).join(
         continued_rows, SESSION_ID, how="left_anti"

@@ -36,7 +36,7 @@ def record_sessions(ws: Workspace, intake: Intake, *, run_id: str, now: datetime
     if not ws.foundation.has_quarantine:
         return {}
     new = _over_long(ws, intake, rows, has_over_long=found.has_over_long)
-    return {"quarantined": 0 if new is None else _quarantine(ws, new, run_id, now)}
+    return {"quarantined": 0 if new is None else quarantine_sessions(ws, new, run_id, now)}
 
 
 def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
@@ -56,15 +56,21 @@ def _over_long(
 ) -> DataFrame | None:
     """The sessions that are to be quarantined now, and whether by their length; None: none is."""
     by_length = lifecycle.is_over_long(ws.settings)
-    is_over_long = ws.hooks.column("quarantine_sessions", by_length)
-    if is_over_long is by_length and not has_over_long:
+    is_by_length_alone = ws.hooks.column("quarantine_sessions", by_length) is by_length
+    if is_by_length_alone and not has_over_long:
         return None
     judged = ws.foundation.as_recorded(intake.sessions)
     if not ws.settings.compat:
         # Also sessions too old to be part of the run, which the reference forgets to judge.
         judged = judged.unionByName(recorded.select(*judged.columns))
+    return judged_over_long(ws, judged)
+
+
+def judged_over_long(ws: Workspace, sessions: DataFrame) -> DataFrame:
+    """Of sessions as they are recorded those that belong into quarantine, and whether by length."""
+    by_length = lifecycle.is_over_long(ws.settings)
     return (
-        judged.where(is_over_long)
+        sessions.where(ws.hooks.column("quarantine_sessions", by_length))
         .groupBy(ws.foundation.recorded_session)
         .agg(
             F.min("start_tstamp").alias("start_tstamp"),
@@ -74,7 +80,7 @@ def _over_long(
     )
 
 
-def _quarantine(ws: Workspace, over_long: DataFrame, run_id: str, now: datetime) -> int:
+def quarantine_sessions(ws: Workspace, over_long: DataFrame, run_id: str, now: datetime) -> int:
     """Quarantine the sessions that are not there yet; gives how many they are."""
     known = ws.tables.read(ws.quarantine)
     new = over_long.join(known, ws.foundation.recorded_session, how="left_anti")

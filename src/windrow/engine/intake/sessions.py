@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import date
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -13,12 +12,12 @@ from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, literal, micros
 from windrow.engine.intake import lifecycle, session_events
-from windrow.engine.intake.values import Sessions
+from windrow.engine.intake.values import Sessions, days_of_lives
 from windrow.engine.key_days import KeyDays, keyed_sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.state.limits import Limits, State
-from windrow.tables.days import DayRange
+from windrow.tables.days import day_ranges
 from windrow.tables.frames import materialize, measured
 from windrow.tables.observed import Observed
 
@@ -43,16 +42,21 @@ def find_sessions(
     is_meant = F.col(SESSION_ID).isin(*only) if only else F.lit(True)
     known = ws.known_sessions().where(is_meant)
     window = _Window()
-    may_continue = known
+    may_continue, is_late = known, limits.state is State.LATE
     if _is_replay(known, limits):
         new = known.limit(0).drop("start_tstamp_date")
     else:
         usable = _usable_events(ws, source, limits, window).where(is_meant)
         new = lifecycle.sessions_with_new_events(usable, settings)
-        if key_days.covers(keyed_sessions(ws)):
+        if is_late or key_days.covers(keyed_sessions(ws)):
             new = materialize(new)
+        if key_days.covers(keyed_sessions(ws)):
             on_days = key_days.bound(keyed_sessions(ws), new, [SESSION_ID])
             may_continue = known.where(on_days)
+        if is_late:
+            # The others of their days are none of this run's business.
+            may_continue = may_continue.join(new.select(SESSION_ID), SESSION_ID, how="left_semi")
+            known = may_continue
 
     earlier = lifecycle.earlier_rows(may_continue, limits, settings)
     is_moved = F.col("start_tstamp") < F.col("stored_start")
@@ -69,6 +73,7 @@ def find_sessions(
     )
     has_rows = begun["sessions"] > 0
     refuse_misfits(window.unreadable.figures(has_rows=has_rows))
+    life = F.struct(F.to_date("start_tstamp"), F.to_date("end_tstamp"))
     this_runs, lives = measured(
         lifecycle.sessions_this_run(continued, known, limits, settings),
         {
@@ -77,6 +82,7 @@ def find_sessions(
             "last": micros(F.max("end_tstamp")),
             "days": F.collect_set(F.to_date("start_tstamp")),
             "over_long": F.count_if(lifecycle.is_over_long(settings)),
+            **({"lived_on": F.collect_set(life)} if is_late else {}),
         },
     )
     taken = window.taken.figures(has_rows=has_rows)
@@ -86,27 +92,21 @@ def find_sessions(
     if not ws.foundation.has_quarantine:
         counts["capped"] = begun["over_long"]
     counts |= {f"window_{name}": number for name, number in found.items()}
+    if "window_left_out" in counts:
+        counts["window_left_out"] += counts.get("window_quarantined", 0)
     return Sessions(
         this_run=this_runs,
         continued=continued,
         first=from_micros(lives["first"]),
         last=from_micros(lives["last"]),
-        days=(*lives["days"], *_days_of_moved(begun["moved"])),
+        days=(*lives["days"], *days_of_lives(begun["moved"])),
+        lived_on=day_ranges(days_of_lives(lives.get("lived_on", ()))),
         reached=from_micros(reached),
         started_on=tuple(begun["started_on"]),
         stored_on=tuple(begun["stored_on"]),
         has_over_long=bool(begun["over_long"] or lives["over_long"]),
         counts=counts,
     )
-
-
-def _days_of_moved(lives: Iterable[tuple[date, date]]) -> set[date]:
-    """Days of the life that sessions had before a late event moved their start.
-
-    The cap moves with the start, and rows stored under the old one may lie on days that no event
-    of this run has.
-    """
-    return {day for first, last in lives for day in DayRange(first, last).days()}
 
 
 def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Window) -> DataFrame:
@@ -122,8 +122,10 @@ def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Windo
     )
     reasons = foundation.left_out(settings)
     counted = {reason: F.count_if(is_so) for reason, is_so in reasons.items()}
+    is_usable = foundation.is_usable(settings)
+    counted["left_out"] = F.count_if(~F.coalesce(is_usable, F.lit(False)))
     read = window.read.over(scanned, {"events": F.count(F.lit(1)), **counted})
-    usable = read.where(foundation.is_usable(settings)).select(
+    usable = read.where(is_usable).select(
         F.col(foundation.session).alias(SESSION_ID),
         F.col(foundation.user).alias(USER_ID),
         "event_id",
@@ -154,7 +156,7 @@ def _is_replay(known: DataFrame, limits: Limits) -> bool:
 
     Where all models stand at one place, nothing was seen beyond it.
     """
-    if limits.state in (State.RERUN, State.STANDARD):
+    if limits.state.is_past or limits.state is State.STANDARD:
         return False
     later = (F.col("start_tstamp_date") >= F.lit(limits.upper.date())) & (
         F.col("start_tstamp") >= literal(limits.upper)

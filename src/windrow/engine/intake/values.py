@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -32,6 +33,17 @@ class Sessions:
     has_over_long: bool
     """Whether one has reached its cap."""
     counts: dict[str, int]
+    lived_on: tuple[DayRange, ...] = ()
+    """The days of their lives, where these may lie far apart; empty: all between first and last."""
+
+
+def days_of_lives(lives: Iterable[tuple[date, date]]) -> set[date]:
+    """Every day of lives, such as sessions had before a late event moved their start.
+
+    The cap moves with the start, and rows stored under the old one may lie on days that no event
+    of this run has.
+    """
+    return {day for first, last in lives for day in DayRange(first, last).days()}
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,11 @@ class Intake:
     """The days on which rows of these sessions can lie, by the time of their events."""
     counts: dict[str, int]
     cached: DataFrame
+    former: DataFrame | None = None
+    """Users who had one of these sessions until now, and have it no more."""
+    made_anew: DataFrame | None = None
+    """Those of them all of whose sessions are in the run, so that nothing stored is needed of
+    them; None: there are none."""
     event_names: frozenset[str] | None = None
     """The names of the run's events; None when nobody asked."""
 

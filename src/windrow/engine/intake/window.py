@@ -30,8 +30,10 @@ def events_of_window(
     )
     reasons = foundation.left_out(settings)
     counted = {reason: F.count_if(is_so) for reason, is_so in reasons.items()}
+    is_usable = foundation.is_usable(settings)
+    counted["left_out"] = F.count_if(~F.coalesce(is_usable, F.lit(False)))
     measures = {"events": F.count(F.lit(1)), **counted}
-    usable = read.over(scanned, measures).where(foundation.is_usable(settings))
+    usable = read.over(scanned, measures).where(is_usable)
     kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = kept.withColumns(foundation.adds())
     events = session_events.first_copies(added, ["event_id"], "collector_tstamp").persist()

@@ -3,7 +3,8 @@
     lifecycle, key days -> which days -> events, judged by a run's own rules -> rows -> verdict
 
 found_events.py   the events with the id       stored_rows.py   rows of it in the derived tables
-verdict.py        what it comes to             values.py        what was found out
+changed_rows.py   what runs did to these       verdict.py       what it comes to
+values.py         what was found out
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from datetime import UTC, date, datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.events import checked_source
 from windrow.engine.holding import look
 from windrow.engine.intake.lifecycle import days_of_life
 from windrow.engine.key_days import KeyDays
+from windrow.engine.late import waiting_rows
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError
 from windrow.models.foundation import SESSION_ID
+from windrow.operations.explain.changed_rows import changes_in
 from windrow.operations.explain.found_events import (
     MOST_SESSIONS,
     Found,
@@ -59,6 +63,7 @@ from windrow.tables.refusals import unreadable_files
 __all__ = ["Explanation", "Fate", "Kind", "SessionFacts", "TableRows", "can_explain", "explain"]
 
 _DAY = timedelta(days=1)
+_ARRIVED = "what was loaded since the last run"
 
 
 def can_explain(ws: Workspace, kind: Kind) -> bool:
@@ -94,6 +99,7 @@ def explain(
         consumed=min(known) if known and None not in reached else None,
         furthest=max(known, default=None),
         row_per="" if ws.sessions_model is None else ws.sessions_model.grain,
+        new_by="collector" if ws.events is None or ws.settings.compat else ws.events.new_by,
     )
     if plain.furthest is None and first is None:
         return replace(plain, verdict=verdict_on(plain, ws.settings))
@@ -119,21 +125,59 @@ def _look_into(
     where = _given(first, last, now) or _life(ws, lives, kind, now) or _recent(ws, asked, now)
     source = checked_source(ws, ws.meant_models)
     found = find_events(ws, source, kind, id, where)
+    arriving = _arriving(ws, source, asked, now)
+    if arriving is not None and first is None and last is None:
+        days, looked = _days_of_arrival(arriving), where
+        if days is not None and found.events.isEmpty():
+            where = days
+        elif days is not None and kind is Kind.SESSION:
+            # Its life will be longer than it is known to be.
+            earliest, latest = min(days.first, where.first), max(days.last, where.last)
+            where = replace(where, first=earliest, last=latest)
+        if where != looked:
+            found = find_events(ws, source, kind, id, where)
     if kind is not Kind.SESSION and has_lives:
         lives = lives_of(ws, key_days, sessions_in(ws, found))
-    told = _with_rows(ws, key_days, _told(ws, replace(asked, looked_at=where), found, lives))
+    told = _told(ws, replace(asked, looked_at=where), found, lives, arriving)
+    told = _with_rows(ws, key_days, told)
     is_unexplained = told.sessions and not any(it.rows for it in told.tables)
     if kind is not Kind.SESSION or not is_unexplained or not told.sessions[0].taken:
         return told
     # Perhaps another session had its events first: that cannot be seen of its own events.
     copies = with_copies(ws, source, found, where)
     lives = lives_of(ws, key_days, sessions_in(ws, copies)) if has_lives else lives
-    of_all = _told(ws, told, copies, lives)
+    of_all = _told(ws, told, copies, lives, arriving)
     return replace(of_all, sessions=tuple(it for it in of_all.sessions if it.session == id))
 
 
-def _told(ws: Workspace, asked: Explanation, found: Found, lives: DataFrame) -> Explanation:
+def _arriving(ws: Workspace, source: Source, asked: Explanation, now: datetime) -> Found | None:
+    """The events with the id that were loaded since the last run, if the source can tell."""
+    if asked.new_by == "collector" or asked.furthest is None:
+        return None
+    before = asked.furthest - timedelta(hours=ws.settings.lookback_window_hours)
+    rows = waiting_rows(ws, source, ws.meant_models, before)
+    if rows is None:
+        return None
+    since = Stretch(ws.settings.begins_at, max(now, asked.furthest), _ARRIVED)
+    return find_events(ws, source.holding(rows), asked.kind, asked.id, since)
+
+
+def _days_of_arrival(arriving: Found) -> Stretch | None:
+    """The collector time of what was loaded since the last run; None: none of it has the id."""
+    time = F.col(arriving.time)
+    measures = (micros(F.min(time)), micros(F.max(time)))
+    first, last = map(from_micros, arriving.events.agg(*measures).collect()[0])
+    return None if first is None or last is None else Stretch(first, last, _ARRIVED)
+
+
+def _told(
+    ws: Workspace, asked: Explanation, found: Found, lives: DataFrame, arriving: Found | None
+) -> Explanation:
     sessions = sum_up(ws, found, lives)
+    if arriving is not None:
+        new = {it.session: it.taken for it in sum_up(ws, arriving, lives)}
+        known = (replace(it, arriving=min(it.taken, new.get(it.session, 0))) for it in sessions)
+        sessions = tuple(known)
     reasons = [reason for it in sessions for reason in it.left_out]
     return replace(
         asked,
@@ -191,7 +235,11 @@ def _with_rows(ws: Workspace, key_days: KeyDays, told: Explanation) -> Explanati
                 looks += looks_on_days(ws, session, it.session, days, only=owner)
     found = rows_found(ws, looks)
     runs = _runs(ws, told, found)
-    tables = [replace(rows, written_by=last_writer(it, rows, runs)) for it, rows in found]
+    changes = changes_in(ws, [it for it, _ in found], runs)
+    tables = [
+        replace(rows, written_by=last_writer(it, rows, runs), changes=changed)
+        for (it, rows), changed in zip(found, changes, strict=True)
+    ]
     return replace(told, runs=tuple(runs), tables=tuple(tables))
 
 

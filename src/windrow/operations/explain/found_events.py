@@ -35,6 +35,8 @@ class Found:
     events: DataFrame
     """Session, time, what each reason says of an event, and whether it can begin a row."""
     reasons: tuple[str, ...]
+    time: str
+    """The column of their collector time, or what stands for it."""
 
 
 def column_of(ws: Workspace, kind: Kind) -> str | None:
@@ -89,7 +91,7 @@ def _find(
         (F.lit(True) if begins_row is None else begins_row()).alias("begins_row"),
         *(is_so.alias(f"is_{reason}") for reason, is_so in reasons.items()),
     )
-    return Found(materialize(judged), tuple(reasons))
+    return Found(materialize(judged), tuple(reasons), settings.session_timestamp)
 
 
 def _beyond_the_filter(ws: Workspace) -> dict[str, Column]:

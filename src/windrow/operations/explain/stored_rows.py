@@ -38,13 +38,15 @@ class Look:
 
     def found_in(self, rows: DataFrame) -> DataFrame:
         """How many rows there are, the first of them and the last."""
-        matching = rows.where(F.col(quoted(self.column)) == F.lit(self.value))
-        if self.bound is not None:
-            matching = matching.where(self.bound)
         row = F.struct(*(self._plain(name) for name in self.shown))
-        return matching.agg(
+        return self.matching(rows).agg(
             F.count(F.lit(1)).alias("rows"), F.min(row).alias("first"), F.max(row).alias("last")
         )
+
+    def matching(self, rows: DataFrame) -> DataFrame:
+        """Those of the table's rows, as they are or as they were, that are meant."""
+        meant = rows.where(F.col(quoted(self.column)) == F.lit(self.value))
+        return meant if self.bound is None else meant.where(self.bound)
 
     @property
     def shown(self) -> list[str]:

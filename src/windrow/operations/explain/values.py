@@ -76,6 +76,8 @@ class SessionFacts:
     first_loaded: datetime | None = None
     last_loaded: datetime | None = None
     """None: the events do not say."""
+    arriving: int = 0
+    """Of those taken, how many were loaded since the last run, as far as the source can tell."""
     days: tuple[date, ...] = ()
     """The days on which they happened."""
     start: datetime | None = None
@@ -91,6 +93,18 @@ class SessionFacts:
 
 
 @dataclass(frozen=True)
+class RowChange:
+    """What a run did to a table's rows of the id."""
+
+    run_id: str
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    columns: tuple[str, ...] = ()
+    """Those in which rows changed; when a row was made is none of them."""
+
+
+@dataclass(frozen=True)
 class TableRows:
     """What a table has of the id."""
 
@@ -103,6 +117,8 @@ class TableRows:
     """Date and key of the first of the rows, and of the last if there are several."""
     written_by: str | None = None
     """The last run that took the events in and wrote to the day of the last row."""
+    changes: tuple[RowChange, ...] | None = ()
+    """What the newest of the runs did, newest first; None: older versions of the table are gone."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +145,8 @@ class Explanation:
     """What the sessions table has rows of; empty: there is no such table."""
     looked_at: Stretch | None = None
     """None: no event was looked at."""
+    new_by: str = "collector"
+    """What makes events new to the next run: `events.new_by`."""
     sessions: tuple[SessionFacts, ...] = ()
     has_more_sessions: bool = False
     """Whether only the newest sessions are told of."""

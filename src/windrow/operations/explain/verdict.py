@@ -99,6 +99,9 @@ def _in_tables(told: Explanation, settings: PackageSettings) -> Iterator[str]:
     waiting = _waiting(told)
     if waiting is not None and told.kind is not Kind.EVENT:
         yield f"Events collected after {_at(waiting)} are not consumed yet: the next run does that."
+    late = sum(it.arriving for it in told.sessions if _is_committed_since(told, it))
+    if late and told.kind is not Kind.EVENT:
+        yield f"Loaded since the last run: {_count(late, 'event')}, which the next one takes in."
 
 
 # --- not in the tables -----------------------------------------------------------------------
@@ -159,6 +162,10 @@ def _on_missed(told: Explanation, missed: SessionFacts, settings: PackageSetting
     if missed.last_collected >= told.furthest - timedelta(hours=hours):
         text = f"{_subject(told)} waits: {when}, after the last run, and within its look-back"
         return Verdict(Fate.WAITING, f"{text}. The next run takes it in.")
+    if missed.arriving:
+        text = f"{_subject(told)} waits: {when}, after the last run"
+        option = f"events.new_by is {told.new_by}"
+        return Verdict(Fate.WAITING, f"{text}. The next run takes it in ({option}).")
     last = missed.last_collected + timedelta(days=1)
     return Verdict(
         Fate.MISSED,
@@ -172,16 +179,22 @@ def _missed(told: Explanation) -> SessionFacts | None:
     """Usable events whose time is consumed, but that no run has seen.
 
     Their session is not known, or a single one was loaded after the last run that covers its time
-    had begun.
+    had begun, or the source says that they were committed since.
     """
     begun = told.runs[0].started_at if told.runs else None
     for it in told.sessions:
         if not it.taken or it.session is None:
             continue
         is_late = begun is not None and it.last_loaded is not None and it.last_loaded > begun
-        if not it.is_known or (told.kind is Kind.EVENT and is_late):
+        is_new = (told.kind is Kind.EVENT and is_late) or _is_committed_since(told, it)
+        if not it.is_known or is_new:
             return it
     return None
+
+
+def _is_committed_since(told: Explanation, it: SessionFacts) -> bool:
+    """Whether events came after the last run; load times tell that only to half an hour."""
+    return told.new_by == "commit" and it.arriving > 0
 
 
 def _waiting(told: Explanation) -> datetime | None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from windrow.errors import UsageError
 
 
-def refuse_unwritable(path: Path) -> None:
+def refuse_unwritable(path: Path, *, example: str = "report.html") -> None:
     """Stop at a place where no file can be, before time is spent on what should go there."""
     if path.is_dir():
         raise UsageError(
-            f"{path} is a folder. Name a file with --output, such as {path}/report.html."
+            f"{path} is a folder. Name a file with --output, such as {path}/{example}."
         )
     if not path.absolute().parent.is_dir():
         raise UsageError(

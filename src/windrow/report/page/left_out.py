@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from windrow.operations.overview import PackageOverview
 from windrow.report import words
-from windrow.report.counts import LEFT_OUT
+from windrow.report.counts import LEFT_OUT, LEFT_OUT_OF_SESSIONS
 from windrow.report.page.charts import spark_line
 from windrow.report.page.health import runs_of_models
 from windrow.report.page.names import anchor
@@ -19,11 +19,13 @@ _WINDOW = "window_events"
 _COUNTS = {
     "quarantined": "Sessions quarantined",
     "capped": "Sessions that reached their cap",
-    **{count: f"Events {of}" for count, of in LEFT_OUT.items()},
+    "window_left_out": "Events left out, for any of these reasons",
+    **{count: f"Events {of}" for count, of in (LEFT_OUT | LEFT_OUT_OF_SESSIONS).items()},
     "duplicates": "Copies of events",
     "sessions_without_row": "Sessions without a row in the sessions table",
     "malformed_entities": "Entities that could not be read",
     "bad_lines": "Lines that are no events",
+    "late_events": "Events that were loaded late, and taken in",
 }
 
 
@@ -68,7 +70,7 @@ def _trend(package: PackageOverview, count: str, what: str, runs: Sequence[RunRe
     values = [run.counts.get(count) for run in runs]
     known = [value for value in values if value is not None]
     window = sum(run.counts.get(_WINDOW, 0) for run in runs if count in run.counts)
-    is_of_events = count in LEFT_OUT and window
+    is_of_events = count in (*LEFT_OUT, "window_left_out") and window
     name = anchor(package.status.package, "left-out", count)
     told = f"{what}: {', '.join(f'{value:,}' for value in known[-5:])}"
     return Trend(

@@ -29,8 +29,15 @@ class Stretch:
 
 
 def with_window(runs: Iterable[RunRecord]) -> list[RunRecord]:
-    """The runs that had a window, oldest first."""
-    found = [it for it in runs if it.lower_limit is not None and it.upper_limit is not None]
+    """The runs that had a window, oldest first.
+
+    What was loaded late is of some sessions only, and no window.
+    """
+    found = [
+        it
+        for it in runs
+        if it.lower_limit is not None and it.upper_limit is not None and not _is_late(it)
+    ]
     return sorted(found, key=lambda it: (it.started_at, it.finished_at))
 
 
@@ -41,6 +48,8 @@ def counting(runs: Sequence[RunRecord]) -> list[RunRecord]:
         if run.outcome is Outcome.ROLLED_BACK:
             found = _before(found, run)
         if not run.outcome.is_kept or run.lower_limit is None or run.upper_limit is None:
+            continue
+        if _is_late(run):
             continue
         if run.state == State.FIRST_RUN.value:
             # Whatever its models had taken in before was forgotten.
@@ -53,6 +62,10 @@ def _before(runs: list[RunRecord], rollback: RunRecord) -> list[RunRecord]:
     """The runs before the one that a rollback names; one that is not among them is older."""
     names = [run.run_id in (rollback.error or "") for run in runs]
     return runs[: names.index(True)] if True in names else []
+
+
+def _is_late(run: RunRecord) -> bool:
+    return run.state == State.LATE.value
 
 
 def _are_apart(one: RunRecord, other: RunRecord) -> bool:

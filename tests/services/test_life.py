@@ -1,0 +1,70 @@
+"""One project's whole life on a cluster and on a Spark Connect server, as on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.projects import SMALL, UNTIL_THE_END, change, live, run_beside
+from services.servers import QUICK, Cluster, connect_server, executors, kill, standalone_cluster
+
+pytestmark = pytest.mark.services
+
+ROOM = {
+    "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": QUICK,
+    # Else a task waits up to 3 s for the executor that holds its rows.
+    "spark.locality.wait": "0",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with connect_server(tmp_path_factory.mktemp("connect")) as address:
+        yield address
+
+
+def add_target(shop: Path, name: str, spark: dict[str, object]) -> None:
+    change(shop, targets={name: {"warehouse": f"./warehouse-{name}", "spark": spark}})
+
+
+def test_a_life_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
+    add_target(shop, "cluster", {"master": cluster.master, "conf": SMALL | ROOM})
+    live("whole", shop, "cluster")
+
+
+def test_a_life_through_a_connect_server(shop: Path, remote: str) -> None:
+    add_target(shop, "connect", {"remote": remote, "conf": {}})
+    live("whole", shop, "connect")
+
+
+def test_executors_that_die_in_the_middle_of_a_run(shop: Path, cluster: Cluster) -> None:
+    add_target(shop, "hurt", {"master": cluster.master, "conf": SMALL | ROOM})
+
+    def lose_all_executors() -> None:
+        for worker in cluster.workers:
+            for executor in executors(worker):
+                os.kill(executor, signal.SIGKILL)
+
+    # All copies of what was settled are lost: the run fails, and leaves nothing in the next's way.
+    code, told = run_beside(shop, "hurt", lose_all_executors, until=UNTIL_THE_END)
+    assert code == 1, told
+
+    # One worker is lost, and one of two copies: the run goes on with the other. Nothing after this
+    # may need two workers.
+    code, told = run_beside(shop, "hurt", lambda: kill(cluster.workers[0]), until=UNTIL_THE_END)
+    assert code == 0, told
+    live("compare", shop, "hurt")
