@@ -2,6 +2,7 @@
 
 import logging as _logging
 
+from windrow.assembly import Choice
 from windrow.columns.rules import column
 from windrow.engine.checking import CheckReport
 from windrow.engine.plan import Plan
@@ -37,7 +38,7 @@ from windrow.operations.metrics import Metric, Sample
 from windrow.operations.overview import Overview
 from windrow.operations.several_packages import PackageRuns
 from windrow.operations.status import PackageStatus
-from windrow.project import Choice, Project
+from windrow.project import Project
 from windrow.state.limits import Limits, State
 from windrow.tables.comparison import Comparison, compare
 

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from pyspark.sql import SparkSession
 
+from windrow.assembly import Assembly, Choice
 from windrow.atomic.source import open_source
 from windrow.config import Config, Target, find_project, load
 from windrow.engine import run as runs
@@ -24,15 +25,7 @@ from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener, say_nothing
 from windrow.engine.watching import Watcher
 from windrow.engine.workspace import Workspace
-from windrow.errors import UsageError, did_you_mean
-from windrow.models.custom_models import load_models
-from windrow.models.extras import check_extras
-from windrow.models.graph import in_order, refuse_switched_off, with_helpers, with_own_sessions
-from windrow.models.hooks import Hooks, load_hooks
 from windrow.models.model import Model
-from windrow.models.own_models import with_kept_rows
-from windrow.models.selection import select as selected
-from windrow.models.selection import within
 from windrow.operations.adoption import Adoption, adopt, plan_adoption
 from windrow.operations.diff import Diff, Wanted, diff, keys_of
 from windrow.operations.explain import Explanation, Kind, can_explain, explain
@@ -58,21 +51,12 @@ from windrow.operations.several_packages import Chosen, PackageRuns, run_package
 from windrow.operations.sides import side_of
 from windrow.operations.status import PackageStatus, package_status
 from windrow.operations.unlock import unlock
-from windrow.packages import HOOKS, PACKAGES, SETTINGS
+from windrow.packages import PACKAGES, SETTINGS
 from windrow.packages.normalize.suggestion import Suggestion, suggest
 from windrow.spark import session as sessions
 from windrow.state.leases import Leases
 from windrow.state.runs import Runs, new_run_id
 from windrow.tables import Columns, open_tables
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A package that a command is about, and its part of the selection."""
-
-    package: str
-    select: str | None = None
-    exclude: str | None = None
 
 
 @dataclass(frozen=True)
@@ -128,98 +112,37 @@ class Project:
                 used.add(source.format)
         return sorted(used)
 
+    @cached_property
+    def _assembly(self) -> Assembly:
+        return Assembly(self.config)
+
     def package_names(self, package: str | None = None) -> list[str]:
         """The packages that a command means: the one named, or all enabled ones.
 
         Packages that share a foundation run together, as `web+media_player`.
         """
-        enabled = self._enabled
-        if package is None:
-            return ["+".join(self._standing_on(foundation)) for foundation in self._foundations()]
-        for name in package.split("+"):
-            if name not in enabled:
-                raise UsageError(
-                    f"Package '{name}' is not in windrow.yml.{did_you_mean(name, enabled)} "
-                    f"Configured: {', '.join(enabled) or 'none'}."
-                )
-        if len({PACKAGES[name].foundation_name for name in package.split("+")}) > 1:
-            raise UsageError(f"The packages {package} share no foundation: they run one by one.")
-        return [package]
-
-    @property
-    def _enabled(self) -> list[str]:
-        return [name for name, settings in self.config.packages.items() if settings.enabled]
-
-    def _foundations(self) -> list[str]:
-        return list(dict.fromkeys(PACKAGES[name].foundation_name for name in self._enabled))
-
-    def _standing_on(self, foundation: str) -> list[str]:
-        """The enabled packages on a foundation, the one whose foundation it is first."""
-        found = [name for name in self._enabled if PACKAGES[name].foundation_name == foundation]
-        return sorted(found, key=lambda name: name != foundation)
-
-    @cached_property
-    def _own_models(self) -> list[Model]:
-        """The models of the project's own; their files are executed once."""
-        return load_models(self.config.project_dir / "models", self.config.project_dir)
-
-    @cached_property
-    def _hooks(self) -> Hooks:
-        """The hooks of the project's own; their file is executed once."""
-        return load_hooks(self.config.project_dir / "hooks.py", HOOKS)
+        return self._assembly.package_names(package)
 
     def models(self, package: str) -> list[Model]:
         """The package's models and the project's own, each after those it reads."""
-        self.package_names(package)
-        meant = package.split("+")
-        foundation = PACKAGES[meant[0]].foundation_name
-        return [member for member in self._models_on(foundation) if member.package in meant]
+        return self._assembly.models(package)
 
-    def _models_on(self, foundation: str) -> list[Model]:
-        """All enabled models of the packages on a foundation, each after those it reads."""
-        packages = self._standing_on(foundation)
-        # A model that names no package belongs to the first one.
-        first = self._standing_on(self._foundations()[0])[0]
-        models: list[Model] = []
-        disabled: list[Model] = []
-        for name in packages:
-            PACKAGES[name].refuse_unknown_disabled(self.config.packages[name])
-            models += PACKAGES[name].enabled_models(self.config.packages[name])
-            disabled += PACKAGES[name].disabled_models(self.config.packages[name])
-        for member in self._own_models:
-            if (member.package or first) in packages:
-                models.append(replace(member, package=member.package or first))
-        base, settings = PACKAGES[foundation], self.config.foundation_settings(packages[0])
-        stands_on = base.foundation(settings)
-        models = with_helpers(models, disabled, stands_on.session)
-        models = with_own_sessions(models, base.sessions, base.own_sessions_table(settings))
-        refuse_switched_off(models, disabled, base.options_instead)
-        ordered = with_kept_rows(in_order(base.tagged(models)), stands_on)
-        for name in packages:
-            own = self.config.packages[name]
-            with_extras = [m for m in ordered if m.package == name and m.extras is not None]
-            check_extras(own, {m.name: m.columns_for(own) or () for m in with_extras})
-        return ordered
+    def choices(
+        self, packages: Sequence[str], select: str | None = None, exclude: str | None = None
+    ) -> list[Choice]:
+        """What a selection means for each package; those that it leaves nothing of are left out.
 
-    def _why_off(self, name: str) -> str:
-        """Which option a model waits for that is none now; empty: there is no such model."""
-        for package in self._enabled:
-            settings = self.config.packages[package]
-            disabled = PACKAGES[package].disabled_models(settings)
-            if any(name in (member.name, member.full_name) for member in disabled):
-                return f" packages.{package}.disabled_models switches it off."
-            if option := PACKAGES[package].option_for(name, settings):
-                return f" It is made with {option}."
-        return ""
+        Every part of it must mean something in one of them.
+        """
+        return self._assembly.choices(packages, select, exclude)
 
     def workspace(self, package: str) -> Workspace:
         """All that a run of the package needs at hand."""
-        self.package_names(package)
+        foundation = self._assembly.foundation_of(package)
         meant = tuple(package.split("+"))
-        foundation = PACKAGES[meant[0]].foundation_name
         settings = self.config.foundation_settings(meant[0])
-        members = self._standing_on(foundation)
-        models = tuple(self._models_on(foundation))
+        members = self._assembly.standing_on(foundation)
+        models = tuple(self._assembly.models_on(foundation))
         spark = self.spark
         tables = open_tables(
             spark,
@@ -235,7 +158,7 @@ class Project:
             package=PACKAGES[foundation],
             settings=settings,
             models=models,
-            hooks=self._hooks,
+            hooks=self._assembly.hooks,
             schemas=self.config.schemas,
             target=self.target.name,
             events=settings.events or self.config.events,
@@ -254,9 +177,8 @@ class Project:
 
     def _workspace_of_base(self, package: str) -> Workspace:
         """The workspace of all packages on one's base: they have one quarantine."""
-        (meant,) = self.package_names(package)
-        foundation = PACKAGES[meant.split("+")[0]].foundation_name
-        return self.workspace("+".join(self._standing_on(foundation)))
+        foundation = self._assembly.foundation_of(package)
+        return self.workspace("+".join(self._assembly.standing_on(foundation)))
 
     def plan(
         self,
@@ -304,10 +226,9 @@ class Project:
 
     def manifests(self, package: str) -> tuple[str, ...]:
         """The manifests that a package's base has, without their prefix; starts no Spark."""
-        (meant,) = self.package_names(package)
-        first = meant.split("+")[0]
-        base = PACKAGES[PACKAGES[first].foundation_name]
-        return manifests_on(base.foundation(self.config.foundation_settings(first)))
+        base = PACKAGES[self._assembly.foundation_of(package)]
+        settings = self.config.foundation_settings(package.split("+")[0])
+        return manifests_on(base.foundation(settings))
 
     def refresh_manifests(
         self,
@@ -323,29 +244,6 @@ class Project:
         """
         ws = self._workspace_of_base(package)
         return refresh_manifests(ws, names, now=clock_of(now), listener=listener)
-
-    def choices(
-        self, packages: Sequence[str], select: str | None = None, exclude: str | None = None
-    ) -> list[Choice]:
-        """What a selection means for each package; those that it leaves nothing of are left out.
-
-        Every part of it must mean something in one of them.
-        """
-        models = {package: self.models(package) for package in packages}
-        selected(
-            [member for members in models.values() for member in members],
-            select,
-            exclude,
-            why_not=self._why_off,
-        )
-        found = [
-            Choice(package, within(members, select) or None, within(members, exclude) or None)
-            for package, members in models.items()
-        ]
-        meant = [choice for choice in found if choice.select or not select]
-        if not meant:
-            raise UsageError(f"The selection '{select}' leaves no model.")
-        return meant
 
     def run_all(
         self,

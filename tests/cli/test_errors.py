@@ -12,7 +12,8 @@ from typing import NoReturn
 import pytest
 
 import windrow as library
-from windrow import LockedError, Project, RefusedError, TableError
+from windrow import LockedError, RefusedError, TableError
+from windrow.assembly import Assembly
 
 from .conftest import Windrow
 
@@ -26,7 +27,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: object, **__: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr(Project, "models", fail)
+    monkeypatch.setattr(Assembly, "models", fail)
 
 
 def test_without_a_project_the_exit_code_is_2(
@@ -115,7 +116,7 @@ def test_sigterm_ends_a_run_with_143_and_one_sentence(
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
 
-    monkeypatch.setattr(Project, "models", terminate)
+    monkeypatch.setattr(Assembly, "models", terminate)
     outcome = windrow("run", "--json")
     assert outcome.exit_code == 143
     assert outcome.err == "Terminated. Nothing of this run was kept.\n"

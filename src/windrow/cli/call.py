@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from windrow.assembly import Choice
 from windrow.cli.log_file import LogFile, Logged
 from windrow.cli.signals import Terminated, terminable
 from windrow.cli.values import joined, parse_vars
@@ -31,7 +32,7 @@ from windrow.engine.steps import Step
 from windrow.errors import ConfigError, UsageError, WindrowError, in_one_line
 from windrow.neighbours.lineage import with_lineage
 from windrow.operations.several_packages import PackageRuns
-from windrow.project import Choice, Project
+from windrow.project import Project
 from windrow.report.documents import Document, error_document
 from windrow.report.progress import JsonLines, Lines, Live, Progress, Quiet, Silent
 from windrow.tables.refusals import unreadable_files

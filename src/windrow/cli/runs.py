@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from windrow.assembly import Choice
 from windrow.cli.call import ProjectCall, RunCall
 from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.rounds import run_every
@@ -17,7 +18,7 @@ from windrow.engine.plan import Plan
 from windrow.errors import UsageError, WindrowError
 from windrow.models.base_names import without_limits, without_manifests
 from windrow.operations.several_packages import PackageRuns
-from windrow.project import Choice, Project
+from windrow.project import Project
 from windrow.report.documents import plans_document, runs_document
 from windrow.report.refreshing import refreshed_document, refreshed_text
 from windrow.report.text import plans_text, runs_text, title
