@@ -14,6 +14,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from large_runs import as_large_runs
 from media import MediaSite, media_event
 from normalized import Normalized
 from phone_app import App, app_event
@@ -48,12 +49,24 @@ def test_every_package_has_a_case():
     assert {file.stem for file in CASES.glob("*.yml")} == SITES.keys()
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("package", SITES)
 def test_events_become_these_tables(spark: SparkSession, tmp_path: Path, package: str):
+    assert_tables_of_the_case(spark, tmp_path, package)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("package", SITES)
+def test_they_do_so_too_as_spark_is_set_for_large_runs(
+    spark: SparkSession, tmp_path: Path, package: str
+):
+    with as_large_runs(spark):
+        assert_tables_of_the_case(spark, tmp_path, package)
+
+
+def assert_tables_of_the_case(spark: SparkSession, folder: Path, package: str) -> None:
     case = yaml.safe_load((CASES / f"{package}.yml").read_text())
     site_type, build = SITES[package]
-    site = site_type(spark, tmp_path, **case.get("options", {}))
+    site = site_type(spark, folder, **case.get("options", {}))
     site.arrive(*(made(build, **row) for row in case["events"]))
     assert not site.run(case["now"]).has_failed
     for name, table in case["tables"].items():

@@ -17,6 +17,8 @@ from windrow.atomic.source import open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError
 
+pytestmark = pytest.mark.ci
+
 BEFORE = at("2024-01-09 00:00")
 
 

@@ -13,6 +13,8 @@ from website import ONLY_PAGE_VIEWS, Site, event
 
 from .conftest import Outcome, Windrow
 
+pytestmark = pytest.mark.ci
+
 Status = Callable[..., Outcome]
 
 STALE = ("--fail-if-stale", "--json")

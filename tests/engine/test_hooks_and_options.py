@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from website import Site, at, event
 from windrow.atomic.entity_columns import IAB, UA_PARSER, YAUAA
 
+pytestmark = pytest.mark.ci
+
 HOOKS = """
 from pyspark.sql import functions as F
 
@@ -86,7 +88,6 @@ def test_hooks_quarantine_sessions_and_hold_models_back(hooked: Site):
     assert "snowplow_web_users" not in moved
 
 
-@pytest.mark.ci
 def test_options_say_whose_a_session_is_and_when_it_was(spark: SparkSession, tmp_path: Path):
     site = Site(
         spark,

@@ -52,6 +52,7 @@ def versions(site: Site) -> dict[str, Any]:
     return {str(table): ws.tables.version(table) for table in tables}
 
 
+@pytest.mark.ci
 def test_nothing_new_writes_nothing_and_a_late_event_is_news(site: Site):
     before = versions(site)
     with counted(site.spark) as cost:

@@ -129,6 +129,7 @@ def test_a_past_window_processed_again_changes_nothing(split: Shop):
     assert contents(split) == before
 
 
+@pytest.mark.ci
 def test_two_runs_equal_one_run(split: Shop, spark: SparkSession, tmp_path: Path):
     whole = Shop(spark, tmp_path, **OWN_COLUMNS)
     whole.arrive(*WEEK)
@@ -142,6 +143,7 @@ def test_two_runs_equal_one_run(split: Shop, spark: SparkSession, tmp_path: Path
     assert result.counts["window_too_late"] == 1
 
 
+@pytest.mark.ci
 def test_a_repeated_transaction_is_sold_once(split: Shop):
     assert split.rows("transaction_interactions", "transaction_id", "event_id") == [("t1", "4")]
     sold = split.table("sessions").selectExpr(
@@ -150,6 +152,7 @@ def test_a_repeated_transaction_is_sold_once(split: Shop):
     assert [str(value) for value in sold.first() or ()] == ["1", "12.00"]
 
 
+@pytest.mark.ci
 def test_sessions_of_other_events_have_a_row_and_a_user(split: Shop):
     found = split.rows("sessions", "domain_sessionid", "domain_userid", "app_id", "start_tstamp")
     assert ("s3", "c3", None, "2024-01-03 12:00:00") in found
@@ -168,6 +171,7 @@ def test_sessions_known_again_from_the_events_are_whose_they_were(split: Shop):
     assert rows(split.table("lifecycle")) == lives
 
 
+@pytest.mark.ci
 def test_tables_take_columns_by_the_options_of_every_package(split: Shop):
     found = split.rows("sessions", "domain_sessionid", "first_page", "number_events")
     assert [row for row in found if row[0] in ("s1", "s3")] == [
@@ -178,12 +182,14 @@ def test_tables_take_columns_by_the_options_of_every_package(split: Shop):
     assert added[:2] == [("2", 25, "2024-01-01 23:55:00"), ("4", 25, "2024-01-02 00:12:00")]
 
 
+@pytest.mark.ci
 def test_an_endless_session_is_quarantined_under_its_identifier(split: Shop):
     assert split.rows("quarantine", "session_identifier") == [("s7",)]
     found = split.rows("product_interactions", "domain_sessionid", "event_id")
     assert [row[1] for row in found if row[0] == "s7"] == ["x1", "x3"]
 
 
+@pytest.mark.ci
 def test_carts_run_out_while_nothing_happens_to_them(split: Shop):
     assert split.rows("carts", "cart_key", "status") == [("c1", "bought"), ("c2", "abandoned")]
 

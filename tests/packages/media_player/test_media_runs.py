@@ -145,6 +145,7 @@ def test_two_runs_equal_one(split: MediaSite, spark: SparkSession, tmp_path: Pat
     assert contents(split) == expected
 
 
+@pytest.mark.ci
 def test_a_curve_begins_with_all_plays_and_loses_those_that_stopped(split: MediaSite):
     curve = {(row[0], row[1]): row for row in rows(split.table("retention"))}
     played = {row[0]: row[9] for row in rows(split.table("media_stats"))}

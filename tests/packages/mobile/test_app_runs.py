@@ -108,6 +108,7 @@ def test_events_may_lack_screen_views_but_not_client_sessions(
         plan_without(CLIENT_SESSION.name)
 
 
+@pytest.mark.ci
 def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     spark: SparkSession, tmp_path: Path
 ):

@@ -64,6 +64,7 @@ def site(spark: SparkSession, tmp_path: Path, format: str) -> Normalized:
     return site
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("format", ["delta", pytest.param("iceberg", marks=pytest.mark.ci)])
 def test_a_run_fills_every_table_and_a_later_one_goes_on(site: Normalized):
     first = site.run("2024-01-04 00:00")

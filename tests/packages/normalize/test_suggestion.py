@@ -14,6 +14,7 @@ from windrow.atomic.entity_columns import IAB, WEB_VITALS
 from windrow.cli import main
 
 
+@pytest.mark.ci
 def test_what_is_suggested_can_be_run(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
