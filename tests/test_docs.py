@@ -1,15 +1,16 @@
 """The reference pages say what the code declares, and the code declares all that they need."""
 
-import importlib.util
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import typer
+from package_pages import tables_of
+from state_page import state_tables
+from table_sections import Table, page
 
 import windrow
 from windrow.cli.app import build_app
@@ -30,23 +31,9 @@ def test_generated_pages_are_up_to_date():
     assert done.returncode == 0
 
 
-@pytest.fixture(scope="module")
-def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_build", BUILD)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # A dataclass looks for the module that it is declared in.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(params=[*PACKAGES, "state"])
-def tables(request: pytest.FixtureRequest, build: ModuleType) -> list:
-    if request.param == "state":
-        return build.state_tables()
-    return build.tables_of(PACKAGES[request.param])
+def tables(request: pytest.FixtureRequest) -> list:
+    return state_tables() if request.param == "state" else tables_of(PACKAGES[request.param])
 
 
 def test_every_column_has_a_rule_of_one_sentence(tables: list):
@@ -63,8 +50,8 @@ def test_every_table_has_a_grain_and_a_key_of_its_own_columns(tables: list):
     assert [t.name for t in tables if not t.key or set(t.key) - set(t.columns)] == []
 
 
-def test_a_page_shows_grain_layout_and_the_option_that_makes_a_table(build: ModuleType):
-    table = build.Table(
+def test_a_page_shows_grain_layout_and_the_option_that_makes_a_table():
+    table = Table(
         name="t",
         description="One row per day: how it was.",
         grain="one row per day",
@@ -74,7 +61,7 @@ def test_a_page_shows_grain_layout_and_the_option_that_makes_a_table(build: Modu
         partition=("day",),
         options=("enable_days",),
     )
-    assert build.page("# Days\n", [table]).splitlines() == [
+    assert page("# Days\n", [table]).splitlines() == [
         "# Days",
         "",
         "## `t`",

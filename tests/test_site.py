@@ -1,21 +1,16 @@
 """The documentation site: what is done to the pages before it is built, and what is found after."""
 
-import sys
 from pathlib import Path
 
-import pytest
+from build_site import write_schema
+from built_links import problems
+from pictures import pictures
+from site_pages import expanded, lay_out, made_fit, on_site, pages_in, with_wide_lists
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.fixture(autouse=True)
-def _tools(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "path", [str(ROOT / "tools" / "docs"), *sys.path])
-
-
 def test_links_out_of_docs_become_pages_of_the_site_or_names_of_files():
-    from site_pages import on_site
-
     text = "[rooms](../CONTRIBUTING.md#the-rooms), [licence](../LICENSE), [web](web.md#x)"
     assert on_site(text, "state.md") == (
         "[rooms](contributing.md#the-rooms), licence (`LICENSE`), [web](web.md#x)"
@@ -26,8 +21,6 @@ def test_links_out_of_docs_become_pages_of_the_site_or_names_of_files():
 
 
 def test_headings_have_the_addresses_that_github_gives_them():
-    from site_pages import made_fit
-
     text = "# `a_<b>_c`\n\n```sh\n# no heading\n```\n\n## Same\n\n## Same\n"
     assert made_fit(text, "state.md", ROOT / "docs") == (
         "# `a_<b>_c` { #a_b_c }\n\n```sh\n# no heading\n```\n\n"
@@ -36,8 +29,6 @@ def test_headings_have_the_addresses_that_github_gives_them():
 
 
 def test_what_belongs_to_an_entry_of_a_list_stays_in_it():
-    from site_pages import with_wide_lists
-
     text = "1. One:\n\n   ```sh\n   ls\n   ```\n\n   more\n2. Two\n\n```yaml\n- a\n  b\n```\n"
     assert with_wide_lists(text) == (
         "1. One:\n\n    ```sh\n    ls\n    ```\n\n    more\n\n2. Two\n\n```yaml\n- a\n  b\n```\n"
@@ -45,8 +36,6 @@ def test_what_belongs_to_an_entry_of_a_list_stays_in_it():
 
 
 def test_a_page_that_nav_does_not_name_goes_to_the_pattern_that_fits_best():
-    from site_pages import expanded
-
     nav = [{"A": ["a.md", "*.md"]}, {"B": [{"Named": "b.md"}, "from-*.md"]}, {"C": ["c/*.md"]}]
     assert expanded(nav, ["a.md", "b.md", "c/one.md", "from-x.md", "new.md"]) == [
         {"A": ["a.md", "new.md"]},
@@ -57,7 +46,6 @@ def test_a_page_that_nav_does_not_name_goes_to_the_pattern_that_fits_best():
 
 def test_every_page_has_its_place_in_the_nav(tmp_path: Path):
     import yaml
-    from site_pages import expanded, lay_out, pages_in
 
     pages = lay_out(tmp_path / "docs")
     nav = expanded(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"], pages)
@@ -65,8 +53,6 @@ def test_every_page_has_its_place_in_the_nav(tmp_path: Path):
 
 
 def test_what_leads_nowhere_or_is_fetched_is_found(tmp_path: Path):
-    from built_links import problems
-
     (tmp_path / "a.html").write_text(
         '<h1 id="top"><a href="#top"><a href="b.html#there"><a href="https://elsewhere">'
         '<a href="b.html#gone"><a href="c.html"><script src="https://elsewhere/x.js"></script>'
@@ -81,8 +67,6 @@ def test_what_leads_nowhere_or_is_fetched_is_found(tmp_path: Path):
 
 
 def test_pictures_say_what_they_show_and_take_the_pages_colours():
-    from pictures import pictures
-
     for name, svg in pictures().items():
         assert "<title" in svg, name
         assert "<desc" in svg, name
@@ -93,8 +77,6 @@ def test_pictures_say_what_they_show_and_take_the_pages_colours():
 
 def test_the_schema_of_windrow_yml_lies_beside_the_pages(tmp_path: Path):
     import json
-
-    from build_site import write_schema
 
     from windrow.config import json_schema
     from windrow.packages import SETTINGS
