@@ -45,6 +45,8 @@ def test_no_verb_is_left_out():
     assert {command.split()[0] for command, *_ in LIFE} | ELSEWHERE.keys() == COMMANDS.keys()
 
 
+# Twenty starts of Java, on a machine that has other work to do as well.
+@pytest.mark.timeout(3600)
 @pytest.mark.ci
 def test_a_projects_life(tmp_path: Path):
     assert windrow(tmp_path, "init", "shop").returncode == 0
