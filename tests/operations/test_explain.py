@@ -23,7 +23,7 @@ from website import ONLY_PAGE_VIEWS, Event, Site, at, event, event_frame
 from windrow.cli import main
 from windrow.errors import UsageError
 from windrow.operations.explain import Explanation, Fate
-from windrow.operations.explain.values import RowChange
+from windrow.operations.explain.values import QuarantineNote, RowChange
 
 pytestmark = pytest.mark.ci
 
@@ -161,7 +161,13 @@ def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
     }
     facts = {it.session: it for it in told.sessions}
     assert (facts["slow"].events, facts["slow"].copies, facts["slow"].taken) == (3, 1, 2)
+    copies = {it: facts[it].first_copies_in for it in facts if facts[it].first_copies_in}
+    assert copies == {"two": ("one",)}
+    assert told.reasons["copy_elsewhere"] == "whose first copy is in session one"
     assert [it for it in facts if facts[it].is_quarantined] == ["long"]
+    (run,) = site.workspace.runs.last("web", 1)
+    noted = QuarantineNote("max_session_days", at(f"{LAST_DAY} 00:00"), run.run_id)
+    assert [it.quarantine for it in told.sessions if it.quarantine] == [noted]
     assert [it for it in facts if facts[it].taken and not facts[it].begins_row] == ["clicks"]
     known = {it for it in facts if facts[it].is_known}
     assert known == {"bots", "slow", "long", "clicks", "one", "two", QUOTED}
@@ -172,7 +178,8 @@ def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
     [
         ("event", "ping", Fate.IN_TABLES, "Event ping counts in its session, which is in snow"),
         ("page-view", "quoted", Fate.IN_TABLES, "Page view quoted is in the tables: snowplow_web"),
-        ("session", "two", Fate.LEFT_OUT, "of the same event in another session"),
+        ("session", "two", Fate.LEFT_OUT, "of the same event in session one, which came first"),
+        ("event", "end", Fate.LEFT_OUT, "more than 3 days after its session began (max_session"),
         ("user", "c-2024-01-10", Fate.IN_TABLES, "snowplow_web_sessions, snowplow_web_users"),
         ("session", "forgotten", Fate.MISSED, "`windrow rerun --from 2024-01-24 --to 2024-01-25`"),
         ("session", "it's none", Fate.NOT_FOUND, "2024-01-27 to 2024-01-28 (the days since"),
@@ -181,7 +188,7 @@ def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
 def test_the_verdict_says_where_it_is(
     site: OldSite, kind: str, id: str, fate: Fate, sentence: str
 ) -> None:
-    days = {"first": at("2024-01-22 00:00")} if id == "forgotten" else {}
+    days = {"first": at("2024-01-22 00:00")} if id in ("forgotten", "end") else {}
     verdict = site.ask(kind, id, **days).verdict
     assert (verdict.fate, sentence in verdict.sentence) == (fate, True), verdict.sentence
 

@@ -13,6 +13,7 @@ from windrow.operations.explain.values import (
     Explanation,
     Fate,
     Kind,
+    QuarantineNote,
     SessionFacts,
     Stretch,
     TableRows,
@@ -59,6 +60,7 @@ def told(kind: Kind = Kind.EVENT, rows: int = 0, **facts: Any) -> Explanation:
 
 UNKNOWN: dict[str, Any] = {"start": None, "end": None}
 SESSION = Kind.SESSION
+NOTE = QuarantineNote("by_hand", at("2024-01-08 00:00"), "r0")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,31 @@ SESSION = Kind.SESSION
             "Session x is in the tables: page_views; last processed by run r2, 2024-01-11 00:05:00."
             " Of 9 events that were found, these are left out: 1 more than 3 days after the "
             "session began (max_session_days). It is quarantined: later events of it are left out.",
+        ),
+        (
+            told(
+                SESSION, events=2, taken=0, left_out={"copy_elsewhere": 2}, first_copies_in=("y",)
+            ),
+            Fate.LEFT_OUT,
+            "Session x is left out by web: each of its 2 events is, because it is a copy of the "
+            "same event in session y, which came first.",
+        ),
+        (
+            told(
+                *(SESSION, 1),
+                **{"events": 9, "taken": 6, "left_out": {"copy_elsewhere": 2, "bot": 1}},
+                first_copies_in=("y", "z"),
+            ),
+            Fate.IN_TABLES,
+            "Session x is in the tables: page_views; last processed by run r2, 2024-01-11 00:05:00."
+            " Of 9 events that were found, these are left out: 2 whose first copy is in another "
+            "session and 1 whose user agent is a bot's (ua_bot_filter).",
+        ),
+        (
+            told(SESSION, **UNKNOWN, is_quarantined=True, quarantine=NOTE),
+            Fate.LEFT_OUT,
+            "Session x is left out by web: it is quarantined since 2024-01-08 00:00:00, by run r0, "
+            "as someone put it in by hand, and takes in no more events.",
         ),
         (
             told(SESSION, **UNKNOWN, is_quarantined=True),

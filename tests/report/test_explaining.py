@@ -13,6 +13,7 @@ from windrow.operations.explain.values import (
     Explanation,
     Fate,
     Kind,
+    QuarantineNote,
     RowChange,
     SessionFacts,
     Stretch,
@@ -56,11 +57,13 @@ TOLD = Explanation(
             copies=1,
             taken=2,
             left_out={"bot": 1},
+            first_copies_in=("s2", "s3"),
             first_collected=at("2024-03-05 10:00"),
             last_collected=at("2024-03-05 10:05"),
             start=at("2024-03-05 10:00"),
             end=at("2024-03-05 10:05"),
             is_quarantined=True,
+            quarantine=QuarantineNote("hook", at("2024-03-06"), "r1"),
         ),
     ),
     runs=(RUN,),
@@ -102,8 +105,10 @@ def test_an_explanation_tells_facts_and_a_verdict() -> None:
         "  Session s [1]: 3 events, 1 of them a copy, collected 2024-03-05 10:00:00 to 2024-03-05 "
         "10:05:00.",
         "    Left out: 1 of bots.",
+        "    The first copies are in sessions s2 and s3.",
         "    In the lifecycle manifest: 2024-03-05 10:00:00 to 2024-03-05 10:05:00.",
-        "    Quarantined: it takes in no more events.",
+        "    Quarantined since 2024-03-06 00:00:00, by run r1, as the hook quarantine_sessions "
+        "says so: it takes in no more events.",
         "  In the windows of 1 run, the newest first:",
         "    r1, succeeded, 2024-03-04 00:00:00 to 2024-03-06 00:00:00, ended 2024-03-06 00:01:00",
         "  derived.page_views: no row.",
@@ -128,8 +133,21 @@ def test_an_explanation_has_these_keys() -> None:
     assert web["looked_at"].keys() == {"from", "to", "because"}
     assert web["sessions"][0].keys() == {
         *("session_id", "user_id", "events", "copies", "taken", "arriving", "left_out"),
-        *("first_collected", "last_collected", "first_loaded", "last_loaded"),
+        *(
+            "first_copies_in",
+            "quarantine",
+            "first_collected",
+            "last_collected",
+            "first_loaded",
+            "last_loaded",
+        ),
         *("start_tstamp", "end_tstamp", "is_at_cap", "is_quarantined"),
+    }
+    assert web["sessions"][0]["first_copies_in"] == ["s2", "s3"]
+    assert web["sessions"][0]["quarantine"] == {
+        "reason": "hook",
+        "since": "2024-03-06T00:00:00.000000Z",
+        "run_id": "r1",
     }
     assert web["runs"][0].keys() == {
         *("run_id", "outcome", "lower_limit", "upper_limit", "started_at", "finished_at"),

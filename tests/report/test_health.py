@@ -17,6 +17,7 @@ from report.overviews import (
 )
 from report.values import a_lease, a_plan, at
 from windrow.operations.edited_positions import EditedPosition
+from windrow.operations.freshness import Freshness, Pauses
 from windrow.operations.overview import DailyRows, Overview
 from windrow.report.page.health import Grade, health_document, health_of
 from windrow.report.page.left_out import left_out_view
@@ -87,6 +88,33 @@ def test_a_run_that_stays_away_longer_than_usual_is_missed():
     assert found(an_overview(*RUNS, now=at(7) + timedelta(days=4))) == [
         (Grade.WARN, "The last run was 4 days ago; usually one comes every 1 day.")
     ]
+
+
+@pytest.mark.parametrize(
+    ("days_as_long", "grade", "text"),
+    [
+        (0, Grade.WARN, "It looks as if the tracker, or what loads its events, has stopped."),
+        (5, Grade.NOTE, "it looks like a quiet time."),
+    ],
+)
+def test_a_stopped_tracker_is_told_from_a_quiet_time(days_as_long: int, grade: Grade, text: str):
+    pauses = Pauses(14, days_as_long, timedelta(hours=12))
+    found_old = Freshness(at(7), timedelta(hours=6), at(6, 12), pauses=pauses)
+    ((seen, told),) = found(an_overview(*RUNS, freshness=found_old))
+    assert (seen, told.endswith(text)) == (grade, True), told
+
+
+def test_events_that_nobody_takes_in_and_events_that_are_not_there_are_told():
+    behind = Freshness(at(7), timedelta(hours=6), at(6, 23), {USERS: at(6)}, (USERS,))
+    ((grade, text),) = found(an_overview(*RUNS, freshness=behind))
+    assert (grade, text.startswith("Stale: 1 model has not taken in events")) == (Grade.WARN, True)
+    none = Freshness(at(7), timedelta(hours=6), None)
+    assert found(an_overview(*RUNS, freshness=none)) == [
+        (Grade.WARN, "No event was found that the next run could take in.")
+    ]
+    # Where the events cannot be read, that is what is wrong.
+    ((grade, text),) = found(an_overview(*RUNS, freshness=none, problem="There are no events."))
+    assert text == "No run is possible: There are no events."
 
 
 def test_models_that_lag_edits_and_a_killed_run_are_told():

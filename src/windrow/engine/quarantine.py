@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.engine.workspace import Workspace
+from windrow.models.foundation import SESSION_ID
 from windrow.tables import DELETED, Columns
 from windrow.tables.frames import frame_of
 
@@ -56,6 +57,20 @@ def note_sessions(
     )
     ws.tables.create(ws.quarantine_notes, QUARANTINE_NOTES)
     ws.tables.append(ws.quarantine_notes, notes)
+
+
+def newest_notes(ws: Workspace) -> DataFrame:
+    """The newest note on each session; someone may have taken one out without windrow."""
+    columns = ("since", "reason", "run_id", "start_tstamp", "end_tstamp")
+    is_there = ws.tables.exists(ws.quarantine_notes)
+    found = (
+        ws.tables.read(ws.quarantine_notes)
+        if is_there
+        else frame_of(ws.spark, [], QUARANTINE_NOTES)
+    )
+    notes = found.withColumnRenamed("session_id", SESSION_ID)
+    newest = notes.groupBy(SESSION_ID).agg(F.max(F.struct(*columns)).alias("note"))
+    return newest.select(SESSION_ID, "note.*")
 
 
 def take_out(ws: Workspace, sessions: Sequence[str]) -> None:

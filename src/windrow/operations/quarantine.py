@@ -24,7 +24,7 @@ from windrow.engine.intake.lifecycle import is_over_long
 from windrow.engine.intake.session_events import scan
 from windrow.engine.key_days import KeyDays
 from windrow.engine.plan import Plan
-from windrow.engine.quarantine import QUARANTINE_NOTES, Reason, note_sessions, take_out
+from windrow.engine.quarantine import Reason, newest_notes, note_sessions, take_out
 from windrow.engine.result import RunResult
 from windrow.engine.steps import Listener, say_nothing
 from windrow.engine.workspace import Workspace
@@ -96,7 +96,7 @@ def quarantined(ws: Workspace, *, limit: int = 100) -> Quarantine:
     inside = _inside(ws)
     if inside is None:
         return Quarantine(ws.name, ws.target, 0, ())
-    rows = inside.join(_notes(ws), SESSION_ID, how="left")
+    rows = inside.join(newest_notes(ws), SESSION_ID, how="left")
     newest = rows.orderBy(F.desc_nulls_last("since"), SESSION_ID).limit(limit)
     found = collect_together(
         {"total": inside.agg(F.count(F.lit(1)).alias("sessions")), "newest": newest}
@@ -250,20 +250,6 @@ def _those_in(ws: Workspace, sessions: Sequence[str]) -> set[str]:
     if inside is None:
         return set()
     return {row[0] for row in inside.where(F.col(SESSION_ID).isin(*sessions)).collect()}
-
-
-def _notes(ws: Workspace) -> DataFrame:
-    """The newest note on each session; someone may have taken one out without windrow."""
-    columns = ("since", "reason", "run_id", "start_tstamp", "end_tstamp")
-    is_there = ws.tables.exists(ws.quarantine_notes)
-    found = (
-        ws.tables.read(ws.quarantine_notes)
-        if is_there
-        else frame_of(ws.spark, [], QUARANTINE_NOTES)
-    )
-    notes = found.withColumnRenamed("session_id", SESSION_ID)
-    newest = notes.groupBy(SESSION_ID).agg(F.max(F.struct(*columns)).alias("note"))
-    return newest.select(SESSION_ID, "note.*")
 
 
 class _Life(NamedTuple):

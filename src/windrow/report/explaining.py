@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from windrow.operations.explain import Explanation, Kind, SessionFacts, TableRows
+from windrow.operations.explain.verdict import quarantine_in_words
 from windrow.report import words
 from windrow.report.documents import Document, moment
 from windrow.report.text import indent, title
@@ -71,13 +72,23 @@ def _of_session(told: Explanation, it: SessionFacts) -> Iterator[str]:
     if it.left_out:
         left = [f"{number:,} {told.reasons[reason]}" for reason, number in it.left_out.items()]
         yield f"  Left out: {words.join_words(left)}."
+    if len(it.first_copies_in) > 1:
+        yield f"  The first copies are in {_sessions(it.first_copies_in)}."
     if it.start is not None:
         cap = ", its cap" if it.is_at_cap else ""
         yield f"  In the lifecycle manifest: {_from_to(it.start, it.end)}{cap}."
     elif it.session is not None:
         yield "  Not in the lifecycle manifest: no run has taken it in."
     if it.is_quarantined:
-        yield "  Quarantined: it takes in no more events."
+        since = quarantine_in_words(it.quarantine)
+        yield f"  Quarantined{since}: it takes in no more events."
+
+
+def _sessions(names: Sequence[str]) -> str:
+    shown = [*names[:_SHOWN_SESSIONS]]
+    if len(names) > _SHOWN_SESSIONS:
+        shown.append(f"{len(names) - _SHOWN_SESSIONS} more")
+    return f"sessions {words.join_words(shown)}"
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Iterator[str]:
@@ -217,6 +228,7 @@ def _session(it: SessionFacts) -> Document:
         "taken": it.taken,
         "arriving": it.arriving,
         "left_out": dict(it.left_out),
+        "first_copies_in": list(it.first_copies_in),
         "first_collected": moment(it.first_collected),
         "last_collected": moment(it.last_collected),
         "first_loaded": moment(it.first_loaded),
@@ -225,6 +237,13 @@ def _session(it: SessionFacts) -> Document:
         "end_tstamp": moment(it.end),
         "is_at_cap": it.is_at_cap,
         "is_quarantined": it.is_quarantined,
+        "quarantine": None
+        if it.quarantine is None
+        else {
+            "reason": it.quarantine.reason,
+            "since": moment(it.quarantine.since),
+            "run_id": it.quarantine.run_id,
+        },
     }
 
 

@@ -22,12 +22,20 @@ def freshness_sentences(found: Freshness) -> Iterator[Text]:
         return
     age = words.span(found.age(found.newest_event))
     yield Text(f"Newest event: {words.instant(found.newest_event)}, {age} ago.")
+    if pause := pause_sentence(found):
+        yield Text(pause, "" if found.flow is Flow.QUIET else _WARNING)
+    if behind := behind_sentence(found):
+        yield Text(behind, _WARNING)
+
+
+def pause_sentence(found: Freshness) -> str | None:
+    """That no event has come for long, and whether that is usual; None while events come."""
+    if found.newest_event is None or found.flow is Flow.FLOWING:
+        return None
+    age = words.span(found.age(found.newest_event))
     if found.flow is Flow.QUIET:
-        yield Text(f"No event for {age}, and {_usual(found.pauses)}: it looks like a quiet time.")
-    elif found.flow is not Flow.FLOWING:
-        yield Text(f"Stale: no event for {age}, {_more_than(found)}; {_verdict(found)}", _WARNING)
-    if found.behind:
-        yield Text(_behind(found), _WARNING)
+        return f"No event for {age}, and {_usual(found.pauses)}: it looks like a quiet time."
+    return f"Stale: no event for {age}, {_more_than(found)}; {_verdict(found)}"
 
 
 def _more_than(found: Freshness) -> str:
@@ -55,7 +63,10 @@ def _usual(pauses: Pauses | None) -> str:
     )
 
 
-def _behind(found: Freshness) -> str:
+def behind_sentence(found: Freshness) -> str | None:
+    """Which models leave events waiting for too long; None if there are none."""
+    if not found.behind:
+        return None
     number, more = len(found.behind), len(found.behind) - _MOST_NAMED
     names = ", ".join(found.behind[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     have = words.count(number, "model has", "models have")

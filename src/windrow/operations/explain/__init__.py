@@ -23,6 +23,7 @@ from windrow.engine.holding import look
 from windrow.engine.intake.lifecycle import days_of_life
 from windrow.engine.key_days import KeyDays
 from windrow.engine.late import waiting_rows
+from windrow.engine.quarantine import newest_notes
 from windrow.engine.workspace import Workspace
 from windrow.errors import UsageError
 from windrow.models.foundation import SESSION_ID
@@ -49,12 +50,14 @@ from windrow.operations.explain.values import (
     Explanation,
     Fate,
     Kind,
+    QuarantineNote,
     SessionFacts,
     Stretch,
     TableRows,
 )
 from windrow.operations.explain.verdict import reason_in_words, verdict_on
 from windrow.state.covering import covering
+from windrow.state.records import collect_together
 from windrow.state.runs import RunRecord
 from windrow.tables.days import DayRange
 from windrow.tables.frames import frame_of
@@ -178,13 +181,28 @@ def _told(
         new = {it.session: it.taken for it in sum_up(ws, arriving, lives)}
         known = (replace(it, arriving=min(it.taken, new.get(it.session, 0))) for it in sessions)
         sessions = tuple(known)
+    told = _with_notes(ws, sessions[:MOST_SESSIONS])
     reasons = [reason for it in sessions for reason in it.left_out]
     return replace(
         asked,
-        reasons={it: reason_in_words(it, ws.settings) for it in reasons},
-        sessions=sessions[:MOST_SESSIONS],
+        reasons={it: reason_in_words(it, ws.settings, told) for it in reasons},
+        sessions=told,
         has_more_sessions=len(sessions) > MOST_SESSIONS,
     )
+
+
+def _with_notes(ws: Workspace, sessions: Sequence[SessionFacts]) -> tuple[SessionFacts, ...]:
+    """The sessions, those in quarantine with what was noted when they were put there."""
+    inside = [it.session for it in sessions if it.is_quarantined]
+    if not inside:
+        return tuple(sessions)
+    notes = newest_notes(ws).where(F.col(SESSION_ID).isin(*inside))
+    found: dict[str, QuarantineNote] = {}
+    for row in collect_together({"notes": notes})["notes"]:
+        since = from_micros(row["since"])
+        assert since is not None
+        found[row[SESSION_ID]] = QuarantineNote(row["reason"], since, row["run_id"])
+    return tuple(replace(it, quarantine=found.get(it.session or "")) for it in sessions)
 
 
 def _given(first: datetime | None, last: datetime | None, now: datetime) -> Stretch | None:

@@ -186,6 +186,7 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
         F.max("end_tstamp").alias("end"),
         F.coalesce(F.bool_or("is_at_cap"), F.lit(False)).alias("is_at_cap"),
         F.coalesce(F.bool_or("is_quarantined"), F.lit(False)).alias("is_quarantined"),
+        F.array_sort(F.collect_set("first_session")).alias("first_sessions"),
         *(F.count_if(is_event & F.col(f"is_{it}")).alias(f"for_{it}") for it in reasons),
     )
     newest = totals.orderBy(F.desc_nulls_last("last_collected")).limit(MOST_SESSIONS + 1)
@@ -197,6 +198,7 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
             events=row["events"],
             copies=max(0, row["events"] - row["different"]),
             left_out={it: row[f"for_{it}"] for it in reasons if row[f"for_{it}"]},
+            first_copies_in=tuple(row["first_sessions"]),
             taken=row["taken"],
             begins_row=row["begins_row"],
             first_collected=from_micros(row["first_collected"]),
@@ -214,16 +216,18 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
 
 
 def _with_copies_elsewhere(ws: Workspace, judged: DataFrame, reasons: Sequence[str]) -> DataFrame:
-    """The events, those marked whose first copy lies in another session."""
+    """The events, those marked whose first copy lies in another session, with that session."""
     if not ws.foundation.has_sessions:
-        return judged
+        return judged.withColumn("first_session", F.lit(None).cast("string"))
     session = ws.foundation.session
     usable = judged.where(F.col("event_id").isNotNull() & ~_any_of(reasons))
     single = session_events.first_copies(usable, [session], ws.settings.session_timestamp)
     copies = session_events.copies_in_other_sessions(single, ws.foundation, ws.settings)
-    marked = copies.distinct().withColumn("is_elsewhere", F.lit(True))
+    counts = single.join(copies, ["event_id", session], how="left_anti")
+    firsts = counts.select("event_id", F.col(session).alias("first_session"))
+    marked = copies.distinct().join(firsts, "event_id", how="inner")
     joined = judged.join(F.broadcast(marked), ["event_id", session], how="left")
-    return joined.withColumn(f"is_{_COPY}", F.col("is_elsewhere").isNotNull()).drop("is_elsewhere")
+    return joined.withColumn(f"is_{_COPY}", F.col("first_session").isNotNull())
 
 
 def _any_of(reasons: Sequence[str]) -> Column:

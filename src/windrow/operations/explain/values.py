@@ -55,6 +55,15 @@ class Stretch:
 
 
 @dataclass(frozen=True)
+class QuarantineNote:
+    """Why a session is in quarantine, since when, and by which run."""
+
+    reason: str
+    since: datetime
+    run_id: str
+
+
+@dataclass(frozen=True)
 class SessionFacts:
     """What is known of one session: by the events that were found, and by what is remembered."""
 
@@ -67,6 +76,8 @@ class SessionFacts:
     """Of them, further copies of others in the same session."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Reason -> of them, how many are left out for it; one event may have several reasons."""
+    first_copies_in: tuple[str, ...] = ()
+    """The sessions that have the first copies of those that are left out as copies."""
     taken: int = 0
     """Of them, those that no reason leaves out."""
     begins_row: bool = False
@@ -85,6 +96,8 @@ class SessionFacts:
     """The session's life in the lifecycle manifest; None: it is not there."""
     is_at_cap: bool = False
     is_quarantined: bool = False
+    quarantine: QuarantineNote | None = None
+    """None: it is not in quarantine, or nobody noted why."""
 
     @property
     def is_known(self) -> bool:

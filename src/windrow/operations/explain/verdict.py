@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from windrow.config import PackageSettings
-from windrow.operations.explain.values import Explanation, Fate, Kind, SessionFacts, Verdict
+from windrow.operations.explain.values import (
+    Explanation,
+    Fate,
+    Kind,
+    QuarantineNote,
+    SessionFacts,
+    Verdict,
+)
 
 _OTHER_DAYS = "give --from and --to to look at other days"
 
@@ -33,20 +40,46 @@ _REASONS = {
         "it came more than {cap} after its session began (max_session_days)",
     ),
     "copy_elsewhere": (
-        "whose first copy is in another session",
-        "it is a copy of the same event in another session, which came first",
+        "whose first copy is in {first}",
+        "it is a copy of the same event in {first}, which came first",
     ),
 }
 """Why events are left out: of several, and of a single one."""
 
+_WHY_QUARANTINED = {
+    "max_session_days": "it lasted max_session_days",
+    "hook": "the hook quarantine_sessions says so",
+    "by_hand": "someone put it in by hand",
+}
 
-def reason_in_words(reason: str, settings: PackageSettings, *, of_one: bool = False) -> str:
-    """Why events are left out, as a part of a sentence, with the option that decides it."""
+
+def reason_in_words(
+    reason: str,
+    settings: PackageSettings,
+    sessions: Sequence[SessionFacts] = (),
+    *,
+    of_one: bool = False,
+) -> str:
+    """Why events of these sessions are left out, as a part of a sentence, with what decides it."""
     words = _REASONS.get(reason, (reason, reason))[int(of_one)]
     late, cap = (
         _count(number, "day") for number in (settings.days_late_allowed, settings.max_session_days)
     )
-    return words.format(late=late, cap=cap)
+    return words.format(late=late, cap=cap, first=_first_copies(sessions))
+
+
+def _first_copies(sessions: Sequence[SessionFacts]) -> str:
+    """Where the copies of these sessions' events are that came first."""
+    found = {session for it in sessions for session in it.first_copies_in}
+    return f"session {found.pop()}" if len(found) == 1 else "another session"
+
+
+def quarantine_in_words(note: QuarantineNote | None) -> str:
+    """Since when a session is in quarantine, by which run and why; empty: nobody noted it."""
+    if note is None:
+        return ""
+    why = _WHY_QUARANTINED.get(note.reason, note.reason)
+    return f" since {_at(note.since)}, by run {note.run_id}, as {why}"
 
 
 def verdict_on(told: Explanation, settings: PackageSettings) -> Verdict:
@@ -93,9 +126,10 @@ def _in_tables(told: Explanation, settings: PackageSettings) -> Iterator[str]:
     left_out = _left_out(told)
     if left_out and told.kind is not Kind.EVENT:
         events = _count(sum(it.events for it in told.sessions), "event")
-        yield f"Of {events} that were found, these are left out: {_parts(left_out, settings)}."
+        yield f"Of {events} that were found, these are left out: {_parts(told, settings)}."
     if told.kind is Kind.SESSION and any(it.is_quarantined for it in told.sessions):
-        yield "It is quarantined: later events of it are left out."
+        since = _since(told.sessions)
+        yield f"It is quarantined{since}: later events of it are left out."
     waiting = _waiting(told)
     if waiting is not None and told.kind is not Kind.EVENT:
         yield f"Events collected after {_at(waiting)} are not consumed yet: the next run does that."
@@ -131,8 +165,8 @@ def _not_stored(told: Explanation, settings: PackageSettings) -> Verdict:
         return Verdict(Fate.LEFT_OUT, f"{text}, {settings.start_date}.")
     if any(it.is_quarantined for it in sessions):
         it = "it" if told.kind is Kind.SESSION else "its session"
-        text = f"{subject} is left out {by}: {it} is quarantined, and takes in no more events."
-        return Verdict(Fate.LEFT_OUT, text)
+        text = f"{subject} is left out {by}: {it} is quarantined{_since(sessions)}"
+        return Verdict(Fate.LEFT_OUT, f"{text}, and takes in no more events.")
     if events and (waiting := _waiting(told)) is not None:
         text = f"{subject} waits: collected {_at(newest)}, and models have come to {_at(waiting)}"
         return Verdict(Fate.WAITING, f"{text}. The next runs take it in.")
@@ -214,18 +248,27 @@ def _subject(told: Explanation) -> str:
 def _why(told: Explanation, settings: PackageSettings) -> str:
     reasons = _left_out(told)
     if told.kind is Kind.EVENT:
-        return " and ".join(reason_in_words(it, settings, of_one=True) for it in reasons)
+        words = (reason_in_words(it, settings, told.sessions, of_one=True) for it in reasons)
+        return " and ".join(words)
     events = sum(it.events for it in told.sessions)
     if [*reasons.values()] == [events]:
         (reason,) = reasons
         each = f"each of its {_count(events, 'event')}" if events > 1 else "its one event"
-        return f"{each} is, because {reason_in_words(reason, settings, of_one=True)}"
-    return f"of its {_count(events, 'event')}, {_parts(reasons, settings)}"
+        return f"{each} is, because {reason_in_words(reason, settings, told.sessions, of_one=True)}"
+    return f"of its {_count(events, 'event')}, {_parts(told, settings)}"
 
 
-def _parts(reasons: Mapping[str, int], settings: PackageSettings) -> str:
-    parts = [f"{number:,} {reason_in_words(it, settings)}" for it, number in reasons.items()]
+def _parts(told: Explanation, settings: PackageSettings) -> str:
+    parts = [
+        f"{number:,} {reason_in_words(it, settings, told.sessions)}"
+        for it, number in _left_out(told).items()
+    ]
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _since(sessions: Sequence[SessionFacts]) -> str:
+    notes = [it.quarantine for it in sessions if it.is_quarantined]
+    return quarantine_in_words(notes[0]) if len(notes) == 1 else ""
 
 
 def _left_out(told: Explanation) -> dict[str, int]:

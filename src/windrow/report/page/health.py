@@ -9,10 +9,12 @@ from enum import IntEnum
 from itertools import pairwise
 from statistics import median
 
+from windrow.operations.freshness import Flow
 from windrow.operations.overview import Overview, PackageOverview
 from windrow.operations.status import PackageStatus
 from windrow.report import words
 from windrow.report.documents import Document
+from windrow.report.freshness import behind_sentence, pause_sentence
 from windrow.report.page.windows import counting, gaps
 from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord
 
@@ -118,6 +120,7 @@ def findings(package: PackageOverview, now: datetime) -> Iterator[Finding]:
     yield from _of_checks(status)
     yield from _of_edits(status)
     yield from _of_clock(status, now)
+    yield from _of_freshness(status)
     yield from _of_windows(status)
     yield from _of_days(package)
 
@@ -236,6 +239,22 @@ def _of_clock(status: PackageStatus, now: datetime) -> Iterator[Finding]:
             "See whether what starts the runs still does. Runs that find nothing new are not in "
             "the ledger.",
         )
+
+
+def _of_freshness(status: PackageStatus) -> Iterator[Finding]:
+    """As `windrow status` has it: events that do not come, and events that nobody takes in."""
+    found = status.freshness
+    if found is None or not has_run(status):
+        return
+    if found.newest_event is None and not status.problem:
+        text = "No event was found that the next run could take in."
+        yield Finding(status.package, Grade.WARN, text, "See whether events are still loaded.")
+    if pause := pause_sentence(found):
+        is_quiet = found.flow is Flow.QUIET
+        advice = "" if is_quiet else "See whether the site still sends, and its events are loaded."
+        yield Finding(status.package, Grade.NOTE if is_quiet else Grade.WARN, pause, advice)
+    if behind := behind_sentence(found):
+        yield Finding(status.package, Grade.WARN, behind)
 
 
 def _of_windows(status: PackageStatus) -> Iterator[Finding]:
