@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -15,7 +18,7 @@ from event_tables import TableSite
 from normalized import entry
 from random_runs import days_become_old, few_examples
 from traffic import END, EVERYTHING, consent_and_vitals, loaded, traffic
-from website import Event, Site, at, contents, event
+from website import Event, Site, at, contents, event, event_frame
 from windrow.engine.steps import Step
 from windrow.state.limits import State, late_limits
 
@@ -207,6 +210,66 @@ def test_any_order_of_arrival_ends_in_the_tables_of_one_run(spark: SparkSession,
     site = TableSite(spark, tmp_path / "site", **LONG_LIVES)
     arriving(site, shuffled(1, 7, 3))
     assert contents(site) == contents(whole)
+
+
+class FolderSite(Site):
+    """Plain files, of which those count that came since the last run, by the time of each."""
+
+    def __init__(self, spark: SparkSession, folder: Path, **options: Any) -> None:
+        super().__init__(spark, folder, **options)
+        file = folder / "windrow.yml"
+        project = yaml.safe_load(file.read_text())
+        project["events"] = {"path": "./events", "new_by": "load"}
+        file.write_text(yaml.safe_dump(project))
+
+    def arrive(self, *events: Event) -> None:
+        rows = event_frame(self.spark, events).drop("load_tstamp").coalesce(1)
+        rows.write.mode("append").parquet(str(self.folder / "events"))
+
+    def hours_go_by(self) -> None:
+        """The files that are there were written hours ago."""
+        for file in (self.folder / "events").glob("*.parquet"):
+            written = file.stat().st_mtime - 2 * 3600
+            os.utime(file, (written, written))
+
+
+class StampedSite(FolderSite):
+    """Plain files, whose events say when they were loaded: at the turn of an hour."""
+
+    hour = 0
+
+    def arrive(self, *events: Event) -> None:
+        loaded_at = at(END) + timedelta(hours=self.hour)
+        Site.arrive(self, *({**it, "load_tstamp": loaded_at} for it in events))
+
+    def hours_go_by(self) -> None:
+        self.hour += 1
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", [FolderSite, StampedSite])
+@days_become_old()
+def test_any_order_of_arrival_in_a_folder_ends_in_the_tables_of_one_run(
+    spark: SparkSession, tmp_path: Path, kind: type[FolderSite]
+):
+    options = {"disabled_models": ["users"], "max_session_days": 10, "upsert_lookback_days": 30}
+    events = traffic(1)
+    random.Random(7).shuffle(events)
+    whole = kind(spark, tmp_path / "whole", **options)
+    whole.arrive(*events)
+    whole.run(END)
+
+    site = kind(spark, tmp_path / "site", **options)
+    late = []
+    for number in range(2):
+        site.arrive(*events[number::2])
+        late.append(len(site.run(END).late))
+        site.hours_go_by()
+    # All days of the second half lie before its window, but for the last.
+    assert late == [0, 1]
+    assert contents(site) == contents(whole)
+    again = site.run(END)
+    assert (again.outcome, again.late, again.plan.notes) == ("nothing_to_do", (), ())
 
 
 @pytest.mark.slow

@@ -97,13 +97,20 @@ def test_an_endless_session_is_capped_and_quarantined(life: Life):
     assert [view for view in views if view.startswith("endless")] == [
         f"endless {day}" for day in (2, 3, 4, 5)
     ]
-    assert (life.second.counts or {})["window_quarantined"] == 1
+    assert life.first.counts is not None
+    assert life.second.counts is not None
+    told = ("window_quarantined", "window_past_cap")
+    assert [life.first.counts[name] for name in told] == [0, 3]
+    assert [life.second.counts[name] for name in told] == [1, 0]
 
 
 def test_events_that_are_late_or_in_no_session_are_counted(life: Life):
     assert life.first.counts is not None
     assert life.first.counts["window_too_late"] == 1
     assert life.first.counts["window_without_session"] == 1
+    # And three of a session that had reached its cap: what is not left out is in the tables.
+    assert life.first.counts["window_left_out"] == 5
+    assert life.first.counts["window_events"] == 5 + life.first.counts["events"]
     assert set(sessions(life.site)) == {"endless", "shy", "night", "known"}
 
 

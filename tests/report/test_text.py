@@ -78,6 +78,7 @@ def test_a_run_tells_of_absurd_times_quarantine_sessions_without_rows_and_bad_js
         "sessions": 3,
         "window_absurd_time": 2,
         "window_quarantined": 1,
+        "window_past_cap": 3,
         "malformed_entities": 4,
         "malformed_contexts_page_1": 3,
         "malformed_unstruct_event_click_1": 1,
@@ -85,7 +86,8 @@ def test_a_run_tells_of_absurd_times_quarantine_sessions_without_rows_and_bad_js
         "bad_lines": 1200,
     }
     assert shown(runs_text(ran(replace(a_result(), counts=counts))))[3:7] == [
-        "  Left out: 2 events at an absurd or unknown time and 1 event of quarantined sessions.",
+        "  Left out: 2 events at an absurd or unknown time, 1 event of quarantined sessions and 3 "
+        "events past the cap of their session.",
         "  Without a row in the sessions table: 1 session; no event of theirs counts there, "
         "such as those of bots or outside page views.",
         "  Not to be read as JSON, and taken for null: 4 entities: 3 in contexts_page_1 and 1 in "

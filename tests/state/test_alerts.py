@@ -1,4 +1,4 @@
-"""The queries of docs/production.md find in a ledger what they say."""
+"""The queries on the ledger that pages have find in one what they say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from windrow.state.runs import ModelFate, ModelOutcome, Outcome, RunRecord, Runs
 from windrow.tables import open_tables
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "production.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
@@ -42,23 +42,48 @@ RECORDS = [
     record(5, 2, reached=NOW - timedelta(hours=8), minutes=9, counts={"window_events": 3}),
     record(6, 1, models=FAILED, outcome=Outcome.FAILED, counts={"window_events": 3}),
     record(7, 1, package="mobile", reached=NOW - timedelta(hours=2)),
+    record(8, 60, state="late", lower_limit=WINDOW["upper_limit"], counts={"late_events": 34}),
+    record(9, 24 * 40, state="late", counts={"late_events": 5}),
 ]
 
 
 @pytest.fixture(scope="module")
-def queries(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The queries of the page, over a ledger of our own."""
+def queries(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Page -> its queries, over a ledger of our own."""
     tables = open_tables(spark, format="delta", warehouse=str(tmp_path_factory.mktemp("ledger")))
     runs = Runs(spark, tables, "manifest")
     runs.prepare()
     for it in RECORDS:
         runs.add(it)
-    texts = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
-    return [text.replace("windrow_runs", tables.identifier(runs.table)) for text in texts]
+    found = {}
+    for page in DOCS.rglob("*.md"):
+        texts = re.findall(r"```sql\n(.*?)```", page.read_text(), flags=re.DOTALL)
+        found[page.name] = [
+            text.replace("windrow_runs", tables.identifier(runs.table))
+            for text in texts
+            if "windrow_runs" in text
+        ]
+    return {name: texts for name, texts in found.items() if texts}
 
 
-def test_each_query_of_the_page_finds_what_it_is_for(spark: SparkSession, queries: list[str]):
-    stale, failed, ended, left_out, slow = (spark.sql(text).collect() for text in queries)
+def test_no_page_has_a_query_that_nobody_tries(queries: dict[str, list[str]]):
+    assert {name: len(texts) for name, texts in queries.items()} == {
+        "production.md": 5,
+        "late-data.md": 1,
+    }
+
+
+def test_late_events_are_counted_by_day(spark: SparkSession, queries: dict[str, list[str]]):
+    ((day, events, earliest),) = spark.sql(queries["late-data.md"][0]).collect()
+    assert (day, events) == ((NOW - timedelta(hours=60, minutes=1)).date(), 34)
+    assert earliest == WINDOW["upper_limit"].replace(tzinfo=None)
+
+
+def test_each_query_of_the_page_finds_what_it_is_for(
+    spark: SparkSession, queries: dict[str, list[str]]
+):
+    texts = queries["production.md"]
+    stale, failed, ended, left_out, slow = (spark.sql(text).collect() for text in texts)
     assert [(row["package"], row["newest_event"]) for row in stale] == [
         ("web", (NOW - timedelta(hours=8)).replace(tzinfo=None))
     ]

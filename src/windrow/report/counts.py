@@ -9,6 +9,7 @@ LEFT_OUT = {
     "window_other_app": "of other applications",
     "window_other_platform": "of other platforms",
     "window_quarantined": "of quarantined sessions",
+    "window_past_cap": "past the cap of their session",
 }
 """Count -> of which events of the window it tells, all of them left out."""
 

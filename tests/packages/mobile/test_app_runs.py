@@ -137,6 +137,7 @@ def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
     assert first.counts is not None
     told = ("window_other_app", "window_other_platform", "window_without_session", "capped")
     assert [first.counts[name] for name in told] == [1, 1, 1, 1]
+    assert first.counts["window_past_cap"] == 3
     assert not app.workspace.tables.exists(app.workspace.quarantine)
     assert app.rows("sessions", "session_id", "screen_views", "stitched_user_id") == [
         ("s1", 2, "d1"),
@@ -154,7 +155,9 @@ def test_wanted_events_of_apps_become_sessions_and_a_login_reaches_back(
         app_event("e9", "s9", "2024-01-10 10:00", screen="z", device="d1", user_id="anna"),
         app_event("l9", "s5", "2024-01-10 10:00", screen="never", device="d5"),
     )
-    app.run("2024-01-11 00:00")
+    second = app.run("2024-01-11 00:00")
+    # The window has the last event of the first run once more.
+    assert (second.counts or {})["window_past_cap"] == 2
     assert app.rows("sessions", "session_id", "stitched_user_id", "user_id") == [
         ("s1", "anna", None),
         ("s4", None, None),

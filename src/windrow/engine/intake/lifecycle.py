@@ -12,6 +12,7 @@ from windrow.config import PackageSettings
 from windrow.models.foundation import DAYS_AHEAD, SESSION_ID, USER_ID, Foundation
 from windrow.state.limits import Limits, State
 from windrow.tables.days import DayRange
+from windrow.tables.observed import Observed
 
 _ROW = (SESSION_ID, USER_ID, "start_tstamp", "end_tstamp", "start_tstamp_date")
 
@@ -55,12 +56,17 @@ def _started_from(lifecycle: DataFrame, since: datetime) -> DataFrame:
 
 
 def continued(
-    new: DataFrame, earlier: DataFrame, foundation: Foundation, settings: PackageSettings
+    new: DataFrame,
+    earlier: DataFrame,
+    foundation: Foundation,
+    settings: PackageSettings,
+    *,
+    at_cap: Observed | None = None,
 ) -> DataFrame:
     """The lifecycle rows that the window's sessions get: what was stored, carried on, and capped.
 
     A session that already reached its cap gets no row: the stored one stays. `stored_start` and
-    `stored_end` say what was known of the session before.
+    `stored_end` say what was known of the session before. `at_cap`: counts those without a row.
     """
     stored = earlier.select(
         SESSION_ID,
@@ -77,6 +83,8 @@ def continued(
         # The reference keeps the first user it saw only where the whole session gets that user.
         users.reverse()
     joined = new.join(stored, SESSION_ID, how="left")
+    if at_cap is not None:
+        joined = at_cap.over(joined, {"sessions": F.count_if(is_at_cap)})
     return joined.where(~F.coalesce(is_at_cap, F.lit(False))).select(
         SESSION_ID,
         F.coalesce(*users).alias(USER_ID),

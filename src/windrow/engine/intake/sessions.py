@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
-from windrow.columns.timestamps import from_micros, literal, micros
+from windrow.columns.timestamps import from_micros, literal, micros, plus_days
 from windrow.engine.intake import lifecycle, session_events
 from windrow.engine.intake.values import Sessions, days_of_lives
 from windrow.engine.key_days import KeyDays, keyed_sessions
@@ -61,8 +61,10 @@ def find_sessions(
     earlier = lifecycle.earlier_rows(may_continue, limits, settings)
     is_moved = F.col("start_tstamp") < F.col("stored_start")
     life_before = F.struct(F.to_date("stored_start"), F.to_date("stored_end"))
+    # Where there is a quarantine, sessions that reached their cap are in it.
+    at_cap = None if ws.foundation.has_quarantine else Observed()
     continued, begun = measured(
-        lifecycle.continued(new, earlier, ws.foundation, settings),
+        lifecycle.continued(new, earlier, ws.foundation, settings, at_cap=at_cap),
         {
             "sessions": F.count(F.lit(1)),
             "started_on": F.collect_set("start_tstamp_date"),
@@ -93,6 +95,11 @@ def find_sessions(
         counts["capped"] = begun["over_long"]
     counts |= {f"window_{name}": number for name, number in found.items()}
     if "window_left_out" in counts:
+        capped = [continued] if begun["over_long"] else []
+        if at_cap is not None and at_cap.figures(has_rows=has_rows)["sessions"]:
+            capped.append(earlier)
+        counts["window_past_cap"] = sum(_past_cap(ws, source, limits, it) for it in capped)
+        counts["window_left_out"] += counts["window_past_cap"]
         counts["window_left_out"] += counts.get("window_quarantined", 0)
     return Sessions(
         this_run=this_runs,
@@ -132,6 +139,23 @@ def _usable_events(ws: Workspace, source: Source, limits: Limits, window: _Windo
         F.col(settings.session_timestamp).alias("tstamp"),
     )
     return _without_quarantined(usable, ws.quarantined_sessions(), window.taken)
+
+
+def _past_cap(ws: Workspace, source: Source, limits: Limits, sessions: DataFrame) -> int:
+    """How many of the window's usable events came after the cap of one of these sessions.
+
+    Few sessions reach it, so that this is a look of its own, and rarely one.
+    """
+    settings, foundation = ws.settings, ws.foundation
+    capped = sessions.where(lifecycle.is_over_long(settings)).select(
+        F.col(SESSION_ID).alias(foundation.session), F.col("start_tstamp").alias("session_start")
+    )
+    events = session_events.scan(
+        source, foundation, limits.lower, limits.upper, foundation.columns(settings)
+    ).where(foundation.is_usable(settings))
+    cap = plus_days(F.col("session_start"), settings.max_session_days)
+    of_capped = events.join(F.broadcast(capped), foundation.session, how="inner")
+    return of_capped.where(F.col(settings.session_timestamp) > cap).count()
 
 
 def _without_quarantined(
