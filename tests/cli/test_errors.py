@@ -70,6 +70,32 @@ def test_a_wrong_option_is_a_sentence_and_a_document(windrow: Windrow, shop: Pat
     assert outcome.document["error"]["exit_code"] == 2
 
 
+def test_a_wrong_word_is_told_with_those_that_are_known_and_where_to_look(
+    windrow: Windrow, shop: Path
+) -> None:
+    assert windrow("explain", "sesion", "x").err == (
+        "Error: Invalid value for 'kind': 'sesion' is not one of 'session', 'event', 'user', "
+        "'page-view'.\nSee: windrow explain --help\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (["session", ""], "The session's id is empty."),
+        (
+            ["event", "x", "--from", "2024-01-03", "--to", "2024-01-02"],
+            "--from is 2024-01-03 00:00, which is after --to.",
+        ),
+    ],
+)
+def test_a_question_without_an_answer_is_refused_before_spark_starts(
+    windrow: Windrow, shop: Path, no_spark: None, asked: list[str], message: str
+) -> None:
+    outcome = windrow("explain", *asked)
+    assert (outcome.exit_code, outcome.err) == (2, f"Error: {message}\n")
+
+
 def test_brackets_in_a_message_are_shown(
     windrow: Windrow, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,9 +60,10 @@ def main(arguments: Sequence[str] | None = None, *, spark: SparkSession | None =
         return command.main(given or ["--help"], prog_name="windrow", standalone_mode=False) or 0
     except Exception as error:
         # Commands deal with their own errors, so this one is Typer's: options it cannot read.
-        message = getattr(error, "format_message", error.__str__)()
+        message = getattr(error, "format_message", error.__str__)().replace("Value error, ", "")
         exit_code = getattr(error, "exit_code", 1)
-        sys.stderr.write(f"Error: {message}\nSee: windrow --help\n")
+        path = getattr(getattr(error, "ctx", None), "command_path", "windrow")
+        sys.stderr.write(f"Error: {message}\nSee: {path} --help\n")
         if "--json" in given:
             document = error_document("UsageError", message, exit_code)
             sys.stdout.write(json.dumps(document, indent=2) + "\n")

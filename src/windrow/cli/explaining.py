@@ -10,7 +10,7 @@ from windrow.cli.call import ProjectCall
 from windrow.cli.options import Now, Package
 from windrow.cli.values import parse_now, parse_time
 from windrow.engine.steps import Step
-from windrow.operations.explain import Kind
+from windrow.operations.explain import Kind, refuse_impossible
 from windrow.report.explaining import (
     explanations_document,
     explanations_text,
@@ -36,6 +36,7 @@ def explain(
     clock = parse_now(now)
     begin = None if first is None else parse_time("--from", first)
     end = None if last is None else parse_time("--to", last)
+    refuse_impossible(kind, id, begin, end)
     project = call.project()
     call.packages(project, package)
     call.start_spark(project)

@@ -63,7 +63,16 @@ from windrow.tables.days import DayRange
 from windrow.tables.frames import frame_of
 from windrow.tables.refusals import unreadable_files
 
-__all__ = ["Explanation", "Fate", "Kind", "SessionFacts", "TableRows", "can_explain", "explain"]
+__all__ = [
+    "Explanation",
+    "Fate",
+    "Kind",
+    "SessionFacts",
+    "TableRows",
+    "can_explain",
+    "explain",
+    "refuse_impossible",
+]
 
 _DAY = timedelta(days=1)
 _ARRIVED = "what was loaded since the last run"
@@ -72,6 +81,14 @@ _ARRIVED = "what was loaded since the last run"
 def can_explain(ws: Workspace, kind: Kind) -> bool:
     """Whether the package has ids of this kind at all."""
     return column_of(ws, kind) is not None
+
+
+def refuse_impossible(kind: Kind, id: str, first: datetime | None, last: datetime | None) -> None:
+    """Stop at questions that have no answer, whatever the events are."""
+    if not id:
+        raise UsageError(f"The {kind.value}'s id is empty.")
+    if first is not None and last is not None and first > last:
+        raise UsageError(f"--from is {first:%Y-%m-%d %H:%M}, which is after --to.")
 
 
 def explain(
@@ -84,10 +101,7 @@ def explain(
     last: datetime | None = None,
 ) -> Explanation:
     """What the package knows of an id. Looks at events between `first` and `last`, if given."""
-    if not id:
-        raise UsageError(f"The {kind.value}'s id is empty.")
-    if first is not None and last is not None and first > last:
-        raise UsageError(f"--from is {first:%Y-%m-%d %H:%M}, which is after --to.")
+    refuse_impossible(kind, id, first, last)
     if not can_explain(ws, kind):
         raise UsageError(f"Package '{ws.name}' has no {kind.value}s.")
     seen = look(ws)
