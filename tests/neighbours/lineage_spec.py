@@ -1,7 +1,8 @@
 """Whether an event is what OpenLineage's specification says.
 
 The client's classes are made from the specification's JSON Schemas, and each names the one it is
-made from. What is missing, unknown or of another type than they say is a problem.
+made from. What is missing, unknown or of another type than they say is a problem. The schemas
+themselves are in neither the Python nor the Java library, so nothing else can be asked offline.
 """
 
 from __future__ import annotations
