@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from datetime import date
 
 from rich.console import Console, RenderableType
@@ -91,8 +92,8 @@ TOLD = Explanation(
 )
 
 
-def shown(text: RenderableType) -> list[str]:
-    console = Console(file=io.StringIO(), width=200)
+def shown(text: RenderableType, width: int = 200) -> list[str]:
+    console = Console(file=io.StringIO(), width=width)
     console.print(text)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]  # a StringIO
 
@@ -206,6 +207,19 @@ def test_the_quarantine_is_a_table_and_tells_if_there_is_more() -> None:
     assert quarantines_document([LISTED])["packages"][0]["sessions"][0].keys() == {
         *("session_id", "reason", "since", "run_id", "start_tstamp", "end_tstamp"),
     }
+
+
+def test_on_a_narrow_screen_ids_of_the_quarantine_stay_whole() -> None:
+    session, run_id = "ceeb47ef-71f9-4183-a4c4-b9b790cfc24f", "20240308T000000-01fff260"
+    known = replace(LISTED.sessions[0], session=session, run_id=run_id)
+    listed = Quarantine("web", "dev", 1, (known,))
+    assert len(shown(quarantines_text([listed]), 160)) == 4
+    assert shown(quarantines_text([listed]), 80) == [
+        "web on dev",
+        f"  {session}",
+        "    lasted max_session_days; since 2024-03-08 00:00:00",
+        f"    by run {run_id}; began 2024-03-04 20:00:00, lasted 3 days",
+    ]
 
 
 def test_who_was_put_in_and_taken_out_is_told() -> None:

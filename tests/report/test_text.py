@@ -87,7 +87,7 @@ def test_a_run_tells_of_absurd_times_quarantine_sessions_without_rows_and_bad_js
     }
     assert shown(runs_text(ran(replace(a_result(), counts=counts))))[3:7] == [
         "  Left out: 2 events at an absurd or unknown time, 1 event of quarantined sessions and 3 "
-        "events past the cap of their session.",
+        "events past a session's cap.",
         "  Without a row in the sessions table: 1 session; no event of theirs counts there, "
         "such as those of bots or outside page views.",
         "  Not to be read as JSON, and taken for null: 4 entities: 3 in contexts_page_1 and 1 in "

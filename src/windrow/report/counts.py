@@ -9,7 +9,7 @@ LEFT_OUT = {
     "window_other_app": "of other applications",
     "window_other_platform": "of other platforms",
     "window_quarantined": "of quarantined sessions",
-    "window_past_cap": "past the cap of their session",
+    "window_past_cap": "past a session's cap",
 }
 """Count -> of which events of the window it tells, all of them left out."""
 

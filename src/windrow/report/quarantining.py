@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.text import Text
 
@@ -14,6 +16,9 @@ from windrow.report import words
 from windrow.report.documents import Document, moment, run_document
 from windrow.report.text import indent, plain_table, title
 
+_COLUMNS = ("session", "why", "since", "by run", "began", "lasted")
+_ANY = 10_000
+"""Columns of a screen on which everything has room."""
 _REASONS = {
     "max_session_days": "lasted max_session_days",
     "hook": "hook quarantine_sessions",
@@ -30,14 +35,33 @@ def _quarantine(it: Quarantine) -> RenderableType:
     heading = Text(title(it.package, it.target), "bold")
     if not it.sessions:
         return Group(heading, *indent(["No session is in quarantine."]))
-    table = plain_table("session", "why", "since", "by run", "began", "lasted")
-    for session in it.sessions:
-        table.add_row(*_cells(session))
-    parts: list[RenderableType] = [heading, Padding(table, (0, 0, 0, 2), expand=False)]
+    parts: list[RenderableType] = [heading, _Sessions(it.sessions)]
     if it.total > len(it.sessions):
         shown = f"{len(it.sessions):,} of {words.count(it.total, 'session')}"
         parts += indent([f"These are {shown}, the newest first; --limit shows more."])
     return Group(*parts)
+
+
+@dataclass(frozen=True)
+class _Sessions:
+    """A table where it has room; else lines, as an id that is broken cannot be copied."""
+
+    sessions: Sequence[QuarantinedSession]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = plain_table(*_COLUMNS)
+        for session in self.sessions:
+            table.add_row(*_cells(session))
+        indented = Padding(table, (0, 0, 0, 2), expand=False)
+        if Measurement.get(console, options.update(width=_ANY), indented).maximum <= console.width:
+            yield indented
+            return
+        for it in self.sessions:
+            id, why, since, run_id, began, lasted = _cells(it)
+            yield Text(f"  {id}", no_wrap=True, overflow="ignore")
+            whose = f"by run {run_id}; began {began}, lasted {lasted}"
+            for line in (f"{why}; since {since}", whose):
+                yield Padding(Text(line), (0, 0, 0, 4))
 
 
 def _cells(it: QuarantinedSession) -> Iterator[str]:
