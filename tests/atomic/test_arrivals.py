@@ -118,6 +118,27 @@ def test_files_that_hold_nothing_late_are_not_opened(spark: SparkSession, tmp_pa
     assert since(site, first).rows is None
 
 
+@pytest.mark.ci
+def test_of_more_new_files_than_the_driver_takes_none_is_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("windrow.atomic.arrivals.delta._MOST_FILES", 2)
+    site = TableSite(spark, tmp_path)
+    site.arrive(event("e1", "s1", "2024-01-02 10:00"))
+    first = version(site)
+    for number in (2, 3):
+        site.arrive(event(f"e{number}", "s1", "2024-01-02 11:00"))
+    assert ids(since(site, first)) == ["e2", "e3"]
+    # A file that holds nothing late is not one of them.
+    site.arrive(event("e4", "s1", "2024-01-09 10:00"))
+    assert ids(since(site, first)) == ["e2", "e3"]
+    site.arrive(event("e5", "s1", "2024-01-02 12:00"))
+    arrived = since(site, first)
+    assert ids(arrived) == []
+    assert "has got 3 files that may hold late events" in (arrived.notice or "")
+    assert "windrow rerun" in (arrived.notice or "")
+
+
 def test_another_table_at_the_same_place_has_another_history(spark: SparkSession, tmp_path: Path):
     site = TableSite(spark, tmp_path)
     site.arrive(event("e1", "s1", "2024-01-02 10:00"))

@@ -57,6 +57,22 @@ def test_large_run_is_left_to_spark_but_for_its_partitions(session: SparkSession
         assert settings_of(session) == BEFORE | {PARTITIONS: "100"}
 
 
+def test_large_run_is_adaptive_whatever_the_cluster_has_but_not_against_the_user(
+    session: SparkSession,
+):
+    session.conf.set(ADAPTIVE, "false")
+    with sized_for(session, 5_000_000):
+        assert session.conf.get(ADAPTIVE) == "true"
+    assert session.conf.get(ADAPTIVE) == "false"
+    assert settings_for(5_000_000, {ADAPTIVE}) == {PARTITIONS: "100", LISTING: "64"}
+    assert settings_for(5_000_000, {PARTITIONS}) == {ADAPTIVE: "true", LISTING: "64"}
+
+
+def test_partitions_follow_the_events_up_to_a_thousand_million() -> None:
+    found = {events: settings_for(events)[PARTITIONS] for events in (100_000_000, 1_000_000_000)}
+    assert found == {100_000_000: "2000", 1_000_000_000: "20000"}
+
+
 def test_run_of_unknown_size_is_left_to_spark(session: SparkSession) -> None:
     with sized_for(session, None):
         assert settings_of(session) == BEFORE

@@ -138,6 +138,40 @@ def test_append_writes_one_file_per_partition(
     assert len(list(tmp_path.rglob("day=*/*.parquet"))) == 2
 
 
+def test_a_large_day_is_written_by_several_tasks_where_spark_is_adaptive(
+    spark: SparkSession, tables: Tables, tmp_path: Path
+) -> None:
+    tables.create(ORDERS, COLUMNS, partition_by=["day"])
+    note = F.sha2(F.col("id").cast("string"), 512)
+    rows = spark.range(0, 20_000, numPartitions=8).select(
+        F.col("id").cast("string").alias("order_id"),
+        F.lit("2024-01-01").cast("date").alias("day"),
+        F.col("id").cast("int").alias("amount"),
+        F.concat(note, F.reverse(note)).alias("note"),
+    )
+    adaptive = {
+        "spark.sql.adaptive.enabled": "true",
+        # What a task is to get, by Spark's word for it and by Iceberg's.
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "1m",
+        "spark.sql.iceberg.advisory-partition-size": str(2**20),
+    }
+    before = {key: spark.conf.get(key, None) for key in adaptive}
+    try:
+        for key, value in adaptive.items():
+            spark.conf.set(key, value)
+        tables.append(ORDERS, rows)
+    finally:
+        for key, found in before.items():
+            if found is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, found)
+
+    files = list(tmp_path.rglob("day=2024-01-01/*.parquet"))
+    assert 3 <= len(files) <= 8
+    assert tables.read(ORDERS).count() == 20_000
+
+
 def test_merge_inserts_updates_and_deletes_by_key(spark: SparkSession, filled: Tables) -> None:
     changes = orders(
         spark,

@@ -139,7 +139,8 @@ def _brought(ws: Workspace, models: ModelRun) -> dict[Keyed, Brought | None]:
     found = models.intake.found
     if found is not None and found.started_on:
         rows = ws.foundation.as_recorded(found.continued)
-        brought[keyed_sessions(ws)] = Brought(rows, found.started_on)
+        number = found.counts["sessions_with_new_events"]
+        brought[keyed_sessions(ws)] = Brought(rows, number, found.started_on)
     committed = ws.tables.written()
     for member in models_by_user(ws):
         keyed = keyed_by_user(ws, member)
@@ -150,7 +151,7 @@ def _brought(ws: Workspace, models: ModelRun) -> dict[Keyed, Brought | None]:
             # It failed behind its own commit: nobody knows what it brought.
             brought[keyed] = None
         else:
-            brought[keyed] = Brought(models.rows[member.name], written.on)
+            brought[keyed] = Brought(models.rows[member.name], written.rows, written.on)
     return brought
 
 

@@ -29,7 +29,7 @@ from windrow.reference.frames import ReferenceFrames
 from windrow.state.limits import Limits
 from windrow.tables import GoneVersionError, TableName
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import frame_of, materialize, measured
+from windrow.tables.frames import few, frame_of, materialize, measured
 from windrow.tables.observed import Observed
 
 
@@ -54,6 +54,8 @@ class Inputs:
     versions_before: dict[str, str | None] = field(default_factory=dict)
     """Model -> what its table was at when the run began, where some model wants to know."""
     users_of_readers: dict[str, DataFrame] = field(default_factory=dict)
+    numbers_of_users: dict[str, int] = field(default_factory=dict)
+    """Model -> how many users it has to look at, where these are not the intake's."""
     sessions_of_readers: dict[str, DataFrame] = field(default_factory=dict)
     rows_of_users: dict[str, DataFrame] = field(default_factory=dict)
     """Model -> its stored rows of this run's users, as they were before the run changed them."""
@@ -192,7 +194,8 @@ class Inputs:
             # Where the reader is behind, or ahead, all of this run's rows are news to it.
             return before.limit(0) if lags(self.positions, reader, owner) else before
         if (made_anew := self.replaced.made_anew(owner)) is not None:
-            before = before.join(F.broadcast(made_anew), self.ws.foundation.user, how="left_anti")
+            anew = few(made_anew, self.intake.most_users)
+            before = before.join(anew, self.ws.foundation.user, how="left_anti")
         change = self.recompute.changes.get(owner.name)
         if change is None:
             return before
@@ -271,7 +274,8 @@ class Inputs:
         rows = self.ws.tables.read(destination.table)
         keyed = keyed_by_user(self.ws, reader)
         if keyed is not None and self.key_days.covers(keyed):
-            rows = rows.where(self.key_days.bound(keyed, users, [user]))
+            number = self._number_of_users(reader)
+            rows = rows.where(self.key_days.bound(keyed, users, [user], at_most=number))
         day = destination.day_column(dict(rows.dtypes))
         assert day is not None
         on_day = F.to_date(day)
@@ -330,7 +334,9 @@ class Inputs:
         if keyed is not None and self.key_days.covers(keyed):
             # What this run itself brought to old days is not known there yet.
             near = self.intake.days_around(before=1, after=0)
-            stored = stored.where(self.key_days.bound(keyed, users, [user], also=near))
+            number = self._number_of_users(reader)
+            bound = self.key_days.bound(keyed, users, [user], also=near, at_most=number)
+            stored = stored.where(bound)
         return stored.join(users.select(user), user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
@@ -383,7 +389,14 @@ class Inputs:
             return users
         user, session = self.ws.foundation.user, self.ws.foundation.session
         former = before.join(self._session_ids(), session, how="left_semi").select(user)
-        return materialize(users.union(former.where(F.col(user).isNotNull())).distinct())
+        every = users.union(former.where(F.col(user).isNotNull())).distinct()
+        found, size = measured(every, {"users": F.count(F.lit(1))})
+        self.numbers_of_users[member.name] = size["users"]
+        return found
+
+    def _number_of_users(self, member: Model) -> int:
+        """At most so many users are touched, as a model sees it."""
+        return self.numbers_of_users.get(member.name, self.intake.most_users)
 
     def _sessions_seen_by(self, member: Model) -> DataFrame | None:
         """The sessions table as it was when the model last succeeded; None when it is not older."""

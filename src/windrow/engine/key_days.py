@@ -25,7 +25,7 @@ from windrow.models.model import Model, Stored
 from windrow.state.runs import Outcome
 from windrow.tables import Columns, TableName
 from windrow.tables.days import DayRange, day_ranges, on_days
-from windrow.tables.frames import measured
+from windrow.tables.frames import few, measured
 from windrow.tables.sql import literal, quoted
 
 RECENT_DAYS = 7
@@ -64,6 +64,8 @@ class Brought:
     """What a run brought into such a table, and the days on which that lies."""
 
     rows: DataFrame
+    number: int
+    """How many rows there are."""
     days: tuple[date | None, ...]
 
 
@@ -144,22 +146,30 @@ class KeyDays:
         return keyed is not None and keyed.name in self.known
 
     def bound(
-        self, keyed: Keyed, keys: DataFrame, by: Sequence[str], also: Iterable[DayRange] = ()
+        self,
+        keyed: Keyed,
+        keys: DataFrame,
+        by: Sequence[str],
+        also: Iterable[DayRange] = (),
+        *,
+        at_most: int,
     ) -> str:
         """A condition on the days of all stored rows with one of the keys, and `also` on others.
 
-        `by`: what the keys' frame calls the key's columns.
+        `by`: what the keys' frame calls the key's columns; `at_most`: so many keys there are.
         """
-        ranges = (*self._old_days(keyed, keys, by), *also)
+        ranges = (*self._old_days(keyed, keys, by, at_most), *also)
         recent = DayRange(self.known[keyed.name], date.max)
         return on_days(keyed.day, (*ranges, recent), or_null=True)
 
-    def _old_days(self, keyed: Keyed, keys: DataFrame, by: Sequence[str]) -> tuple[DayRange, ...]:
+    def _old_days(
+        self, keyed: Keyed, keys: DataFrame, by: Sequence[str], at_most: int
+    ) -> tuple[DayRange, ...]:
         """The old days on which rows with one of the keys may lie; looked up once for a frame."""
         asked = (keyed.name, id(keys))
         if asked not in self.answers:
             hashes = keys.select(_hash(by).alias("key_hash")).distinct()
-            found = self._rows(keyed).join(F.broadcast(hashes), "key_hash", how="left_semi")
+            found = self._rows(keyed).join(few(hashes, at_most), "key_hash", how="left_semi")
             days = found.agg(F.collect_set("day")).collect()[0][0]
             # With the frame, so that no other one gets its identity.
             self.answers[asked] = (keys, day_ranges(days))
@@ -182,7 +192,7 @@ class KeyDays:
                 noted.pop(keyed.name, None)
                 continue
             if until is not None and any(day is not None and day < until for day in rows.days):
-                added += self._missing(keyed, rows.rows, until)
+                added += self._missing(keyed, rows, until)
             if not self._is_due(keyed, until, old):
                 continue
             stored = self.ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
@@ -196,12 +206,13 @@ class KeyDays:
             self.ws.tables.compact(self.table)
         return noted
 
-    def _missing(self, keyed: Keyed, rows: DataFrame, until: date) -> list[DataFrame]:
+    def _missing(self, keyed: Keyed, brought: Brought, until: date) -> list[DataFrame]:
         """Keys that the run brought to old days, unless they are known to lie there, or none."""
-        on_old_days = rows.where(F.col(keyed.day) < F.lit(until))
+        on_old_days = brought.rows.where(F.col(keyed.day) < F.lit(until))
         new = _entries(on_old_days, keyed)
         same = ["key_hash", "day"]
-        there = self._rows(keyed).join(F.broadcast(new.select(*same)), same, how="left_semi")
+        sought = few(new.select(*same), brought.number)
+        there = self._rows(keyed).join(sought, same, how="left_semi")
         missing, found = measured(
             new.join(there.select(*same), same, how="left_anti"), {"rows": F.count(F.lit(1))}
         )

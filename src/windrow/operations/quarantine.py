@@ -141,7 +141,7 @@ def add_to_quarantine(
         return Added(ws.name, ws.target, None, (), tuple(asked))
     name = ws.foundation.recorded_session
     ids = frame_of(ws.spark, [[it] for it in new], {SESSION_ID: "string"})
-    lives = lives_of(ws, KeyDays.seen(ws, seen), materialize(ids))
+    lives = lives_of(ws, KeyDays.seen(ws, seen), materialize(ids), len(new))
     rows = ids.join(lives.select(SESSION_ID, "start_tstamp", "end_tstamp"), SESSION_ID, how="left")
     known = materialize(rows.withColumnRenamed(SESSION_ID, name))
     with _editing(ws, now, seen) as lease:
@@ -278,7 +278,7 @@ def _returning(ws: Workspace, recorded: DataFrame) -> list[str]:
 def _lives_frame(ws: Workspace, sessions: Sequence[str]) -> DataFrame:
     """The rows of the lifecycle manifest; without the sessions that are not there."""
     ids = frame_of(ws.spark, [[it] for it in sessions], {SESSION_ID: "string"})
-    return lives_of(ws, KeyDays.seen(ws, look(ws)), materialize(ids))
+    return lives_of(ws, KeyDays.seen(ws, look(ws)), materialize(ids), len(sessions))
 
 
 def _named(sessions: Iterable[str]) -> str:

@@ -34,8 +34,12 @@ def _groups(events: int) -> tuple[Mapping[str, str], ...]:
     """In groups that mean something only together: who chose one of a group chose for all of it."""
     partitions = str(max(1, -(-events // _EVENTS_PER_PARTITION)))
     if events > SMALL_RUN_EVENTS:
-        # Adaptive execution joins those that turn out small.
-        return ({"spark.sql.shuffle.partitions": partitions}, _LISTING)
+        # Adaptive execution joins those that turn out small, and splits what would be a large file.
+        return (
+            {"spark.sql.adaptive.enabled": "true"},
+            {"spark.sql.shuffle.partitions": partitions},
+            _LISTING,
+        )
     return (
         _LISTING,
         # Plans are not made again after every step. That also joined small partitions; few do too.

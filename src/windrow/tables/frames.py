@@ -21,6 +21,9 @@ from windrow.tables.sql import quoted
 TWO_COPIES = StorageLevel(True, True, False, True, 2)
 CHECKPOINT_DIR = "spark.checkpoint.dir"
 
+MOST_SENT = 2_000_000
+"""So many rows go to every executor, by way of the driver; more are joined where they lie."""
+
 _SETTLES: WeakKeyDictionary[SparkSession, Callable[[DataFrame], DataFrame]] = WeakKeyDictionary()
 """Session -> how it settles rows, which neither its master nor its settings change later on."""
 
@@ -53,6 +56,15 @@ def measured(frame: DataFrame, measures: Mapping[str, Column]) -> tuple[DataFram
     observed = Observed()
     settled = materialize(observed.over(frame, measures))
     return settled, observed.figures(settled=settled)
+
+
+def few(rows: DataFrame, at_most: int) -> DataFrame:
+    """The small side of a join, sent to where the other side lies, unless there may be too many.
+
+    They would pass through the driver, whose memory does not grow with the events. What Spark then
+    does costs a shuffle of the other side, and gives the same rows.
+    """
+    return F.broadcast(rows) if at_most <= MOST_SENT else rows
 
 
 def join_by(rows: DataFrame, others: DataFrame, by: Sequence[str], how: str) -> DataFrame:

@@ -32,6 +32,8 @@ _TOLD_BY_FEED = {"MERGE", "UPDATE", "DELETE"}
 """Commits of which the change feed says which rows are new; of an overwrite, it says all are."""
 _MOST_COMMITS = 20_000
 """More are not looked through one by one: a commit every ten seconds makes as many in two days."""
+_MOST_FILES = 100_000
+"""Of so many files the driver knows the names; of more, none."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ class DeltaHistory:
             return lost(f"The events' Delta table has had {last - first + 1:,} commits since.")
         try:
             found = self._added(first, last, before)
+            if found["files"] is None:
+                number = f"{found['number']:,} files that may hold late events"
+                return lost(f"The events' Delta table has got {number} since the last run.")
             rows = self._rows_of([row["path"] for row in found["files"]])
         except PySparkException as error:
             if not is_missing(error):
@@ -121,8 +126,11 @@ class DeltaHistory:
         )
         rewrites = F.coalesce(F.col("adds") & F.col("removes"), F.lit(False))
         appended = F.when(~rewrites, F.col("files"))
+        number = F.coalesce(F.sum(F.when(~rewrites, F.size("files"))), F.lit(0))
+        files = F.flatten(F.collect_list(appended))
         return commits.agg(
-            F.flatten(F.collect_list(appended)).alias("files"),
+            number.alias("number"),
+            F.when(number <= _MOST_FILES, files).alias("files"),
             F.collect_list(F.when(rewrites, F.struct("version", "operation"))).alias("rewriting"),
         ).collect()[0]
 

@@ -29,7 +29,7 @@ from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.models.model import Model
 from windrow.state.limits import Limits
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import materialize, measured
+from windrow.tables.frames import few, materialize, measured
 
 
 def sessions_along(
@@ -49,7 +49,7 @@ def sessions_along(
     if not limits.state.is_past:
         # What lies behind the window is for later runs.
         end = F.least(end, literal(limits.upper)).alias("end_tstamp")
-    along = ws.known_sessions().join(F.broadcast(others), SESSION_ID, how="left_semi")
+    along = ws.known_sessions().join(few(others, size["sessions"]), SESSION_ID, how="left_semi")
     every = sessions.this_run.unionByName(
         along.select(SESSION_ID, USER_ID, "start_tstamp", end).where("start_tstamp <= end_tstamp")
     )
@@ -98,4 +98,4 @@ def _looks(ws: Workspace, intake: Intake, models: Sequence[Model]) -> Iterator[D
             yield holding.select(F.col(ws.foundation.session).alias(SESSION_ID))
     if intake.made_anew is not None:
         users = intake.made_anew.select(F.col(ws.foundation.user).alias(USER_ID))
-        yield ws.known_sessions().join(F.broadcast(users), USER_ID).select(SESSION_ID)
+        yield ws.known_sessions().join(few(users, intake.most_users), USER_ID).select(SESSION_ID)

@@ -17,7 +17,7 @@ from windrow.engine.intake import session_events
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
-from windrow.tables.frames import measured
+from windrow.tables.frames import few, measured
 from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -51,14 +51,15 @@ def gather_events(
     refuse_misfits(bad)
     unique = events.drop("copies", USER_ID)
     if totals["mixed"] and foundation.has_one_user_per_session:
-        unique = session_events.with_session_user(unique, lives.where("is_mixed"), foundation)
+        mixed = lives.where("is_mixed")
+        unique = session_events.with_session_user(unique, mixed, totals["mixed"], foundation)
     copies, elsewhere = measured(
         session_events.copies_in_other_sessions(events, foundation, settings),
         {"events": F.count(F.lit(1))},
     )
     if elsewhere["events"]:
         by = ["event_id", foundation.session]
-        unique = unique.join(F.broadcast(copies), by, how="left_anti")
+        unique = unique.join(few(copies, elsewhere["events"]), by, how="left_anti")
 
     counts = dict(sessions.counts)
     counts |= {name: totals[name] or 0 for name in filtered}
@@ -78,6 +79,7 @@ def gather_events(
         # rows are not made, or stay as they were.
         users=_users_in(lives, "recorded", foundation) if settings.compat else everyone,
         everyone=everyone,
+        most_users=totals["users"] or 0,
         former=_users_in(lives.where(~_is_same_user()), "recorded", foundation),
         events=unique.withColumns(foundation.adds_in_session()),
         reached=reached,
@@ -94,6 +96,7 @@ def _totals(foundation: Foundation) -> dict[str, Column]:
         "copies": F.sum("copies"),
         "mixed": F.count_if("is_mixed"),
         "reached": micros(F.max("last")),
+        "users": F.sum(F.size("whose")),
         "days": F.array_distinct(F.flatten(F.collect_set("days"))),
         **{f"with_{name}": F.sum(f"with_{name}") for name in foundation.counts()},
     }

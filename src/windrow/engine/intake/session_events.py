@@ -13,6 +13,7 @@ from windrow.atomic.source import Source
 from windrow.columns.timestamps import plus_days
 from windrow.config import PackageSettings
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
+from windrow.tables.frames import few
 from windrow.tables.observed import Observed
 
 _UNHASHABLE = ("map", "variant")
@@ -127,17 +128,19 @@ def user_of_session(foundation: Foundation, settings: PackageSettings) -> dict[s
     return {USER_ID: chosen, "is_mixed": differs}
 
 
-def with_session_user(events: DataFrame, sessions: DataFrame, foundation: Foundation) -> DataFrame:
+def with_session_user(
+    events: DataFrame, sessions: DataFrame, number: int, foundation: Foundation
+) -> DataFrame:
     """The events with their session's one user, where it is not the one they carry.
 
-    `sessions`: the session and the user of those sessions whose events do not agree. They are few,
-    so no event is sorted or sent for them.
+    `sessions`: the session and the user of those sessions whose events do not agree, of which there
+    is this `number`. As long as they are few, no event is sorted or sent for them.
     """
     mixed = sessions.select(
         F.col(SESSION_ID).alias(foundation.session),
         F.col(USER_ID).alias("one_user"),
         F.lit(True).alias("is_mixed"),
     )
-    joined = events.join(F.broadcast(mixed), foundation.session, how="left")
+    joined = events.join(few(mixed, number), foundation.session, how="left")
     user = F.when(F.col("is_mixed"), F.col("one_user")).otherwise(F.col(foundation.user))
     return joined.withColumn(foundation.user, user).drop("one_user", "is_mixed")

@@ -18,7 +18,7 @@ from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.state.limits import Limits, State
 from windrow.tables.days import day_ranges
-from windrow.tables.frames import materialize, measured
+from windrow.tables.frames import measured
 from windrow.tables.observed import Observed
 
 
@@ -49,9 +49,11 @@ def find_sessions(
         usable = _usable_events(ws, source, limits, window).where(is_meant)
         new = lifecycle.sessions_with_new_events(usable, settings)
         if is_late or key_days.covers(keyed_sessions(ws)):
-            new = materialize(new)
+            new, size = measured(new, {"sessions": F.count(F.lit(1))})
         if key_days.covers(keyed_sessions(ws)):
-            on_days = key_days.bound(keyed_sessions(ws), new, [SESSION_ID])
+            on_days = key_days.bound(
+                keyed_sessions(ws), new, [SESSION_ID], at_most=size["sessions"]
+            )
             may_continue = known.where(on_days)
         if is_late:
             # The others of their days are none of this run's business.

@@ -70,6 +70,8 @@ class Intake:
     made_anew: DataFrame | None = None
     """Those of them all of whose sessions are in the run, so that nothing stored is needed of
     them; None: there are none."""
+    most_users: int = 0
+    """There are at most so many of any of these users."""
     event_names: frozenset[str] | None = None
     """The names of the run's events; None when nobody asked."""
 

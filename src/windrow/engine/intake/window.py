@@ -17,6 +17,9 @@ from windrow.state.limits import Limits
 from windrow.tables.frames import frame_of
 from windrow.tables.observed import Observed
 
+MOST_NAMES = 10_000
+"""Of more names of events it is not asked which models look at none of them: all models run."""
+
 
 def events_of_window(
     ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
@@ -37,15 +40,16 @@ def events_of_window(
     kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = kept.withColumns(foundation.adds())
     events = session_events.first_copies(added, ["event_id"], "collector_tstamp").persist()
-    has_names = "event_name" in events.columns
+    name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
         F.sum("copies").alias("copies"),
         micros(F.max(settings.session_timestamp)).alias("reached"),
         F.collect_set(F.to_date("collector_tstamp")).alias("days"),
-        F.collect_set("event_name" if has_names else F.lit(None).cast("string")).alias("names"),
+        F.slice(F.collect_set(name), 1, MOST_NAMES + 1).alias("names"),
     ).collect()[0]
     has_rows = totals["events"] > 0
+    is_known = "event_name" in events.columns and len(totals["names"]) <= MOST_NAMES
     bad = unreadable.figures(has_rows=has_rows)
     refuse_misfits(bad)
     counts = {f"window_{name}": value for name, value in read.figures(has_rows=has_rows).items()}
@@ -66,5 +70,5 @@ def events_of_window(
         days=tuple(totals["days"]),
         counts=counts,
         cached=events,
-        event_names=frozenset(totals["names"]) if has_names else None,
+        event_names=frozenset(totals["names"]) if is_known else None,
     )

@@ -138,7 +138,7 @@ def _look_into(
     has_lives = ws.foundation.has_sessions and ws.tables.exists(ws.lifecycle)
     lives = no_lives(ws)
     if kind is Kind.SESSION and has_lives:
-        lives = lives_of(ws, key_days, frame_of(ws.spark, [[id]], {SESSION_ID: "string"}))
+        lives = lives_of(ws, key_days, frame_of(ws.spark, [[id]], {SESSION_ID: "string"}), 1)
     where = _given(first, last, now) or _life(ws, lives, kind, now) or _recent(ws, asked, now)
     source = checked_source(ws, ws.meant_models)
     found = find_events(ws, source, kind, id, where)
@@ -154,7 +154,7 @@ def _look_into(
         if where != looked:
             found = find_events(ws, source, kind, id, where)
     if kind is not Kind.SESSION and has_lives:
-        lives = lives_of(ws, key_days, sessions_in(ws, found))
+        lives = lives_of(ws, key_days, sessions_in(ws, found), found.number)
     told = _told(ws, replace(asked, looked_at=where), found, lives, arriving)
     told = _with_rows(ws, key_days, told)
     is_unexplained = told.sessions and not any(it.rows for it in told.tables)
@@ -162,7 +162,8 @@ def _look_into(
         return told
     # Perhaps another session had its events first: that cannot be seen of its own events.
     copies = with_copies(ws, source, found, where)
-    lives = lives_of(ws, key_days, sessions_in(ws, copies)) if has_lives else lives
+    if has_lives:
+        lives = lives_of(ws, key_days, sessions_in(ws, copies), copies.number)
     of_all = _told(ws, told, copies, lives, arriving)
     return replace(of_all, sessions=tuple(it for it in of_all.sessions if it.session == id))
 

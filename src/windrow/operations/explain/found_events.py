@@ -18,7 +18,7 @@ from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.operations.explain.values import Kind, SessionFacts, Stretch
 from windrow.state.records import collect_together
-from windrow.tables.frames import frame_of, materialize
+from windrow.tables.frames import few, frame_of, materialize, measured
 
 MOST_SESSIONS = 20
 """Of a user who has more, the newest are told of."""
@@ -34,6 +34,8 @@ class Found:
 
     events: DataFrame
     """Session, time, what each reason says of an event, and whether it can begin a row."""
+    number: int
+    """How many events there are."""
     reasons: tuple[str, ...]
     time: str
     """The column of their collector time, or what stands for it."""
@@ -60,7 +62,7 @@ def find_events(ws: Workspace, source: Source, kind: Kind, id: str, where: Stret
 
 def with_copies(ws: Workspace, source: Source, found: Found, where: Stretch) -> Found:
     """The events that were found, and all in other sessions that have the id of one of them."""
-    ids = F.broadcast(found.events.select("event_id").distinct())
+    ids = few(found.events.select("event_id").distinct(), found.number)
     return _find(ws, source, where, lambda events: events.join(ids, "event_id", how="left_semi"))
 
 
@@ -91,7 +93,8 @@ def _find(
         (F.lit(True) if begins_row is None else begins_row()).alias("begins_row"),
         *(is_so.alias(f"is_{reason}") for reason, is_so in reasons.items()),
     )
-    return Found(materialize(judged), tuple(reasons), settings.session_timestamp)
+    events, size = measured(judged, {"events": F.count(F.lit(1))})
+    return Found(events, size["events"], tuple(reasons), settings.session_timestamp)
 
 
 def _beyond_the_filter(ws: Workspace) -> dict[str, Column]:
@@ -104,16 +107,17 @@ def _beyond_the_filter(ws: Workspace) -> dict[str, Column]:
     return {reason: ~F.coalesce(it, F.lit(False)) for reason, it in stays.items()}
 
 
-def lives_of(ws: Workspace, key_days: KeyDays, sessions: DataFrame) -> DataFrame:
+def lives_of(ws: Workspace, key_days: KeyDays, sessions: DataFrame, at_most: int) -> DataFrame:
     """Session, user, start, end, and whether it is at its cap or quarantined, of those known.
 
-    `sessions`: a frame of their ids. They are looked up where a run would look them up.
+    `sessions`: a frame of their ids, of which there are `at_most` so many. They are looked up where
+    a run would look them up.
     """
     known = ws.known_sessions()
     keyed = keyed_sessions(ws)
     if key_days.covers(keyed):
-        known = known.where(key_days.bound(keyed, sessions, [SESSION_ID]))
-    ids = F.broadcast(sessions)
+        known = known.where(key_days.bound(keyed, sessions, [SESSION_ID], at_most=at_most))
+    ids = few(sessions, at_most)
     # The reference may store a session twice.
     found = (
         known.join(ids, SESSION_ID, how="left_semi")
@@ -133,7 +137,7 @@ def lives_of(ws: Workspace, key_days: KeyDays, sessions: DataFrame) -> DataFrame
     # Someone may have put a session there that no run has seen yet.
     marked = inside.withColumn("is_quarantined", F.lit(True))
     return materialize(
-        found.join(F.broadcast(marked), SESSION_ID, how="full").fillna(False, ["is_quarantined"])
+        found.join(few(marked, at_most), SESSION_ID, how="full").fillna(False, ["is_quarantined"])
     )
 
 
@@ -163,10 +167,10 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
     known = lives.withColumnsRenamed(
         {SESSION_ID: foundation.session, "start_tstamp": "session_start"}
     )
-    joined = found.events.join(F.broadcast(known), foundation.session, how="full")
+    joined = found.events.join(few(known, found.number), foundation.session, how="full")
     is_within = F.coalesce(session_events.is_within_life(foundation, settings), F.lit(True))
     judged = joined.withColumns({f"is_{_PAST_CAP}": ~is_within, f"is_{_COPY}": F.lit(False)})
-    judged = _with_copies_elsewhere(ws, judged, [*found.reasons, _PAST_CAP])
+    judged = _with_copies_elsewhere(ws, judged, [*found.reasons, _PAST_CAP], found.number)
     time = F.col(settings.session_timestamp)
     # A session may be known that has no event here.
     is_event = time.isNotNull()
@@ -215,7 +219,9 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
     )
 
 
-def _with_copies_elsewhere(ws: Workspace, judged: DataFrame, reasons: Sequence[str]) -> DataFrame:
+def _with_copies_elsewhere(
+    ws: Workspace, judged: DataFrame, reasons: Sequence[str], at_most: int
+) -> DataFrame:
     """The events, those marked whose first copy lies in another session, with that session."""
     if not ws.foundation.has_sessions:
         return judged.withColumn("first_session", F.lit(None).cast("string"))
@@ -226,7 +232,7 @@ def _with_copies_elsewhere(ws: Workspace, judged: DataFrame, reasons: Sequence[s
     counts = single.join(copies, ["event_id", session], how="left_anti")
     firsts = counts.select("event_id", F.col(session).alias("first_session"))
     marked = copies.distinct().join(firsts, "event_id", how="inner")
-    joined = judged.join(F.broadcast(marked), ["event_id", session], how="left")
+    joined = judged.join(few(marked, at_most), ["event_id", session], how="left")
     return joined.withColumn(f"is_{_COPY}", F.col("first_session").isNotNull())
 
 

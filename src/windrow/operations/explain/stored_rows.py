@@ -106,7 +106,7 @@ def looks_by_user(ws: Workspace, key_days: KeyDays, user: str) -> Iterator[Look]
             continue
         keyed = keyed_by_user(ws, member) if member in looked_up else None
         if keyed is not None and key_days.covers(keyed):
-            yield _bounded(plain, key_days.bound(keyed, keys, [column]))
+            yield _bounded(plain, key_days.bound(keyed, keys, [column], at_most=1))
         elif keyed is not None or member.key == (column,):
             # As a run does as long as nobody knows where the user's rows lie.
             yield plain
