@@ -213,6 +213,33 @@ def test_the_page_has_a_line_for_every_bound():
     assert {bound for bound in bounds if listed.count(bound) != 1} == set()
 
 
+OVER_ALL_ROWS = {"packages/web/consent_versions.py"}
+"""Of the versions of a consent text, of which there are a handful."""
+
+
+def has_window_over_all_rows(tree: ast.AST) -> bool:
+    """Whether a window begins with something else than what tells its groups apart."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="W"), attr="orderBy" | "rowsBetween"):
+                return True
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="W"), attr="partitionBy"),
+                args=[] | [ast.Call(func=ast.Attribute(attr="lit"))],
+            ):
+                return True
+    return False
+
+
+def test_no_window_puts_all_rows_into_one_task():
+    modules = {path: ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+    found = {
+        str(p.relative_to(SOURCE)) for p, it in modules.items() if has_window_over_all_rows(it)
+    }
+    assert found == OVER_ALL_ROWS
+    assert has_window_over_all_rows(ast.parse("F.rank().over(W.orderBy('id'))"))
+
+
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
