@@ -74,6 +74,7 @@ KNOWN = {
     "engine/intake/session_events.py copies_in_other_sessions": {"collect_list": GROUP},
     "engine/intake/session_events.py first_copies": {"coalesce": EXECUTORS},
     "engine/intake/sessions.py _is_replay": {"isEmpty": ANSWER},
+    "engine/intake/sessions.py _past_cap": {"count": ANSWER},
     "engine/intake/sessions.py find_sessions": {"collect_set": DAYS},
     "engine/intake/window.py events_of_window": {
         "collect": ANSWER,
@@ -97,6 +98,7 @@ KNOWN = {
     "operations/explain/__init__.py _days_of_arrival": {"collect": ANSWER},
     "operations/explain/__init__.py _life": {"collect": ANSWER},
     "operations/explain/__init__.py _look_into": {"isEmpty": ANSWER},
+    "operations/explain/__init__.py _with_notes": {"collect_together": SHOWN},
     "operations/explain/changed_rows.py changes_in": {"collect_together": SHOWN},
     "operations/explain/found_events.py sum_up": {"collect_set": GROUP, "collect_together": SHOWN},
     "operations/explain/stored_rows.py rows_found": {"collect_together": PROJECT},

@@ -156,7 +156,7 @@ def _past_cap(ws: Workspace, source: Source, limits: Limits, sessions: DataFrame
         source, foundation, limits.lower, limits.upper, foundation.columns(settings)
     ).where(foundation.is_usable(settings))
     cap = plus_days(F.col("session_start"), settings.max_session_days)
-    of_capped = events.join(F.broadcast(capped), foundation.session, how="inner")
+    of_capped = events.join(capped, foundation.session, how="inner")
     return of_capped.where(F.col(settings.session_timestamp) > cap).count()
 
 
