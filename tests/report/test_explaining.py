@@ -123,6 +123,12 @@ def test_an_explanation_tells_facts_and_a_verdict() -> None:
     ]
 
 
+def test_a_long_line_stays_where_it_stands() -> None:
+    lines = shown(explanations_text([TOLD]), 80)
+    first = lines.index("    Quarantined since 2024-03-06 00:00:00, by run r1, as the hook")
+    assert lines[first + 1] == "    quarantine_sessions says so: it takes in no more events."
+
+
 def test_an_explanation_has_these_keys() -> None:
     document = explanations_document(Kind.SESSION, "s [1]", [TOLD])
     assert document.keys() == {"kind", "id", "packages"}

@@ -8,13 +8,14 @@ from datetime import date, datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from windrow.operations.explain import Explanation, Kind, SessionFacts, TableRows
 from windrow.operations.explain.verdict import quarantine_in_words
 from windrow.report import words
 from windrow.report.documents import Document, moment
-from windrow.report.text import indent, title
+from windrow.report.text import title
 from windrow.state.runs import RunRecord
 
 _SHOWN_RUNS = 3
@@ -25,8 +26,17 @@ _SHOWN_COLUMNS = 6
 def explanations_text(told: Sequence[Explanation]) -> RenderableType:
     """What each package knows of an id."""
     return Group(
-        *(Group(Text(title(it.package, it.target), "bold"), *indent(_sentences(it))) for it in told)
+        *(
+            Group(Text(title(it.package, it.target), "bold"), *map(_line, _sentences(it)))
+            for it in told
+        )
     )
+
+
+def _line(sentence: str) -> RenderableType:
+    """A sentence below the heading; one that stands further in stays there when it is long."""
+    text = sentence.lstrip(" ")
+    return Padding(Text(text), (0, 0, 0, 2 + len(sentence) - len(text)), expand=False)
 
 
 def verdicts_text(told: Sequence[Explanation]) -> Text:
