@@ -48,7 +48,7 @@ def test_a_run_of_more_keys_than_are_sent_makes_the_same_tables(
     monkeypatch.setattr(frames, "MOST_SENT", -1)
     few, asked = frames.few, set[str]()
     # Every module has the function under its own name.
-    for name in ("key_days", "intake.gather", "intake.session_events"):
+    for name in ("key_days", "intake.session_events"):
 
         def noted(rows: DataFrame, at_most: int, name: str = name) -> DataFrame:
             asked.add(name)
@@ -62,7 +62,7 @@ def test_a_run_of_more_keys_than_are_sent_makes_the_same_tables(
         site.arrive(*batch)
         assert not site.run(END).has_failed
     assert contents(site) == contents(whole)
-    assert asked == {"key_days", "intake.gather", "intake.session_events"}
+    assert asked == {"key_days", "intake.session_events"}
 
 
 @pytest.mark.ci
