@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from random_runs import days_become_old
-from website import ONLY_PAGE_VIEWS, Event, Site, event
+from website import ONLY_PAGE_VIEWS, Event, Site, at, event
 from windrow.engine import key_days
 from windrow.engine.holding import look
+from windrow.engine.intake.record import quarantine_sessions
 from windrow.engine.key_days import KeyDays
 
 pytestmark = pytest.mark.ci
@@ -135,3 +136,19 @@ def test_what_others_did_to_a_table_is_not_missed(spark: SparkSession, tmp_path:
     assert site.run("2024-01-07 00:00").outcome == "succeeded"
     assert site.rows("lifecycle", "session_id").count(("strange",)) == 1
     assert len(site.rows("lifecycle", "session_id")) == 5
+
+
+def test_a_small_quarantine_stays_one_file(spark: SparkSession, tmp_path: Path, format: str):
+    ws = Site(spark, tmp_path, format=format).workspace
+    ws.prepare_manifests()
+    for number in range(3):
+        # One that is there already comes again.
+        over_long = spark.sql(
+            f"select id as session_id, timestamp '2024-01-01' as start_tstamp, "
+            f"timestamp '2024-01-04' as end_tstamp, true as is_by_length "
+            f"from values ('s0'), ('s{number}') as ids(id) group by id"
+        )
+        assert quarantine_sessions(ws, over_long, f"run {number}", at("2024-01-05")) == 1
+    stored = ws.tables.read(ws.quarantine)
+    assert sorted(row[0] for row in stored.collect()) == ["s0", "s1", "s2"]
+    assert ws.tables.compact(ws.quarantine).files_before == 1

@@ -16,6 +16,9 @@ from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.tables.days import day_ranges
 from windrow.tables.frames import materialize, measured
 
+_MOST_IN_ONE_FILE = 100_000
+"""So many ids are written anew in the time that it takes to add a file."""
+
 
 def record_sessions(ws: Workspace, intake: Intake, *, run_id: str, now: datetime) -> dict[str, int]:
     """Bring the sessions into the lifecycle manifest, and the over-long ones into quarantine.
@@ -86,8 +89,17 @@ def quarantine_sessions(ws: Workspace, over_long: DataFrame, run_id: str, now: d
     new = over_long.join(known, ws.foundation.recorded_session, how="left_anti")
     added, figures = measured(new, {"sessions": F.count(F.lit(1))})
     if figures["sessions"]:
-        ws.tables.append(ws.quarantine, added.select(ws.foundation.recorded_session))
+        _add_to_quarantine(ws, added.select(ws.foundation.recorded_session))
         by_length, by_hook = (F.lit(it.value) for it in (Reason.OVER_LONG, Reason.HOOK))
         reason = F.when(F.col("is_by_length"), by_length).otherwise(by_hook)
         note_sessions(ws, added, reason, run_id=run_id, now=now)
     return int(figures["sessions"])
+
+
+def _add_to_quarantine(ws: Workspace, sessions: DataFrame) -> None:
+    """Add to the quarantine; while it is small it stays one file, as every run reads all of it."""
+    stored = ws.tables.read(ws.quarantine).count()
+    if not 0 < stored <= _MOST_IN_ONE_FILE:
+        ws.tables.append(ws.quarantine, sessions)
+        return
+    ws.tables.rewrite(ws.quarantine, "true", lambda old: old.unionByName(sessions).coalesce(1))
