@@ -73,7 +73,7 @@ KNOWN = {
     "engine/intake/gather.py gather_events": {"persist": EXECUTORS},
     "engine/intake/session_events.py copies_in_other_sessions": {"collect_list": GROUP},
     "engine/intake/session_events.py first_copies": {"coalesce": EXECUTORS},
-    "engine/intake/record.py _add_to_quarantine": {"count": ANSWER},
+    "engine/intake/record.py _add_to_quarantine": {"count": ANSWER, "coalesce": EXECUTORS},
     "engine/intake/sessions.py _is_replay": {"isEmpty": ANSWER},
     "engine/intake/sessions.py _past_cap": {"count": ANSWER},
     "engine/intake/sessions.py find_sessions": {"collect_set": DAYS},
