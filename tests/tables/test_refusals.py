@@ -11,7 +11,7 @@ from windrow.atomic.source import open_source
 from windrow.config import EventsSource
 from windrow.errors import SourceError, TableError
 from windrow.tables import TableName, open_tables
-from windrow.tables.refusals import refusals, unreadable_files
+from windrow.tables.refusals import reason_of, refusals, unreadable_files
 
 
 @pytest.fixture
@@ -103,3 +103,15 @@ def test_the_jar_that_a_catalog_needs_is_named(spark: SparkSession) -> None:
     assert "S3FileIO needs the package org.apache.iceberg:iceberg-aws-bundle" in said
     said = without("in_sql", type="jdbc", uri="jdbc:postgresql://127.0.0.1/x", warehouse="/tmp")
     assert "such as the package org.postgresql:postgresql" in said
+
+
+def test_what_a_database_does_not_allow_is_the_reason() -> None:
+    error = RuntimeError(
+        "An error occurred while calling o42.sql.\n"
+        ": org.apache.iceberg.jdbc.UncheckedSQLException: Unknown failure\n"
+        "\tat org.apache.iceberg.jdbc.JdbcTableOperations.doCommit(JdbcTableOperations.java:146)\n"
+        "Caused by: org.postgresql.util.PSQLException: ERROR: permission denied for table lake\n"
+        "\tat org.postgresql.core.v3.QueryExecutorImpl.execute(QueryExecutorImpl.java:372)\n"
+        "\t... 51 more"
+    )
+    assert reason_of(error) == "PSQLException: ERROR: permission denied for table lake."

@@ -9,7 +9,7 @@ from windrow.engine.intake import Intake
 from windrow.engine.workspace import Workspace
 from windrow.models.base_names import NEW_EVENT_LIMITS
 from windrow.state.limits import Limits
-from windrow.tables import TableName
+from windrow.tables import Columns, TableName
 from windrow.tables.frames import frame_of
 
 _LIMITS = {"lower_limit": "timestamp", "upper_limit": "timestamp"}
@@ -32,5 +32,19 @@ def write_scratch(ws: Workspace, table: TableName, rows: DataFrame) -> None:
     columns = dict(rows.dtypes)
     if ws.tables.exists(table) and ws.tables.columns(table) != columns:
         ws.tables.drop(table)
+        if ws.tables.exists(table):
+            _fit_emptied(ws, table, columns)
     ws.tables.create(table, columns)
     ws.tables.overwrite(table, rows)
+
+
+def _fit_emptied(ws: Workspace, table: TableName, columns: Columns) -> None:
+    """Give a table these columns beside its own: one by path on an object store stays, empty."""
+    stored = ws.tables.columns(table)
+    changed = {name: columns[name] for name in columns if columns[name] != stored.get(name)}
+    retyped = {name: type_ for name, type_ in changed.items() if name in stored}
+    if retyped:
+        ws.tables.retype(table, retyped)
+    added = {name: type_ for name, type_ in changed.items() if name not in stored}
+    if added:
+        ws.tables.add_columns(table, added)

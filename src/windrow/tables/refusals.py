@@ -49,6 +49,7 @@ NO_NAMESPACE = "NoSuchNamespaceException"
 _UNREADABLE = re.compile(
     r"\[FAILED_READ_FILE\.\w+\] Encountered error while reading file (.+?)\.\s"
 )
+_DENIED = re.compile(r"permission denied|access ?denied|not authorized|forbidden", re.IGNORECASE)
 _CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*([\w$]+(?:: .+)?)$", re.MULTILINE)
 
 
@@ -113,6 +114,8 @@ def is_missing(error: Exception) -> bool:
 def reason_of(error: Exception) -> str:
     """The line that says why; of a task that failed, what made it fail; the jar that is lacking.
 
+    That something is not allowed is said by the database or the store, below all the others.
+
     A py4j message begins with a line about the call itself.
     """
     text = str(error)
@@ -120,6 +123,9 @@ def reason_of(error: Exception) -> str:
     if needed:
         return needed
     causes = _CAUSE.findall(text)
+    denied = [cause for cause in causes if _DENIED.search(cause)]
+    if denied:
+        return f"{denied[-1].rstrip('.')}."
     if causes and ("Job aborted" in text or _UNREADABLE.search(text)):
         return f"{causes[-1].rstrip('.')}."
     lines = [line.strip(" :") for line in text.splitlines() if line.strip()]
