@@ -101,7 +101,7 @@ $(NEIGHBOURS)/.ready: requirements.neighbours.lock $(READY)
 	  { echo "$(CURDIR)/src"; $(BIN)/python -c "$$site"; } > "$$($(NEIGHBOURS)/bin/python -c "$$site")/windrow.pth"
 	@touch $@
 
-$(SERVICES)/.ready: requirements.services.lock tests/services/rest/pom.xml $(READY)
+$(SERVICES)/.ready: requirements.services.lock tests/services/rest/pom.xml tests/services/azure/package-lock.json $(READY)
 	rm -rf $(SERVICES)
 	@if command -v uv >/dev/null; then \
 	  set -ex; \
@@ -116,6 +116,12 @@ $(SERVICES)/.ready: requirements.services.lock tests/services/rest/pom.xml $(REA
 	  mvn -q -B -f tests/services/rest/pom.xml dependency:copy-dependencies -DoutputDirectory="$(abspath $(SERVICES)/rest)"; \
 	else \
 	  echo "There is no Maven here: the test of the REST catalog will be skipped."; \
+	fi
+	@if command -v npm >/dev/null; then \
+	  mkdir -p $(SERVICES)/azure && cp tests/services/azure/package*.json $(SERVICES)/azure && \
+	  npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(SERVICES)/azure; \
+	else \
+	  echo "There is no npm here: the test of Azure's storage will be skipped."; \
 	fi
 	@touch $@
 

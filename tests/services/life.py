@@ -9,8 +9,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from windrow import Project, RunResult, compare
+import pytest
+
+from windrow import Project, RefusedError, RunResult, compare
+from windrow.columns.rules import rule_of
+from windrow.engine.privileges import written_schemas
+from windrow.engine.scratch import write_scratch
+from windrow.engine.workspace import Workspace
 from windrow.operations.doctor import checks
+from windrow.tables import TableName
 
 # The function is the module's, not the model's: executors, which have no such module, must get
 # the function itself.
@@ -28,7 +35,10 @@ def loud_views(page_views):
     loud = F.udf(shouted, "string")("page_url").alias("loud")
     return page_views.select("page_view_id", "domain_sessionid", "start_tstamp", loud)
 """
-WIDER_MODEL = OWN_MODEL.replace(", loud)", ', loud, F.length("page_url").alias("url_length"))')
+URL_LENGTH = """, loud, F.length("page_url").alias(
+        "url_length", metadata={"comment": "Number of characters."}
+    ))"""
+WIDER_MODEL = OWN_MODEL.replace(", loud)", URL_LENGTH)
 KEPT = "as-one-local-run-made-them"
 
 
@@ -52,6 +62,12 @@ def well(*results: RunResult) -> None:
     errors = [f"{model.name}: {model.error}" for model in models if model.error]
     assert results
     assert not any(result.has_failed for result in results), errors
+
+
+def comments(ws: Workspace, table: TableName) -> dict[str, str]:
+    """What a table says of each of its columns."""
+    fields = ws.tables.read(table).schema.fields
+    return {field.name: field.metadata.get("comment", "") for field in fields}
 
 
 class Life:
@@ -102,6 +118,10 @@ class Life:
         with step("a column more, and two days"):
             self.own.write_text(WIDER_MODEL)
             *_, last = self._run_until_caught_up(5)
+        self._columns()
+        self._scratch()
+        with step("a full refresh is refused"), pytest.raises(RefusedError, match="allow_refresh"):
+            self.project().run("web", now=day(5), full_refresh=True)
         with step("rollback"):
             self.project().rollback("web", last.run_id)
         with step("run again"):
@@ -131,6 +151,39 @@ class Life:
         with step("doctor"):
             found = [check for check in checks(self.project) if not check.is_fine]
             assert not found, found
+        ws = self.project().workspace("web")
+        if ws.tables.place.catalog:
+            names = [name for schema in written_schemas(ws) for name in ws.tables.names(schema)]
+            assert names
+            assert not [name for name in names if name.startswith("windrow_doctor")]
+
+    def _columns(self) -> None:
+        """The column that came later is there; what is said of columns is in the tables."""
+        with step("columns"):
+            ws = self.project().workspace("web")
+            for member in self.project().models("web"):
+                declared = member.columns_for(ws.settings) or {}
+                told = {name: rule_of(type_) for name, type_ in declared.items()}
+                if member.path:
+                    told = {"url_length": "Number of characters."}
+                stored = comments(ws, ws.table(member))
+                assert {name: stored.get(name) for name in told} == told, member.name
+
+    def _scratch(self) -> None:
+        """A table of the last run's makes way for one of other columns."""
+        with step("scratch"):
+            ws = self.project().workspace("web")
+            table = ws.this_run_table("trial")
+            first = ws.spark.range(1).selectExpr("id as number", "id as kind")
+            second = ws.spark.range(2).selectExpr("'new' as kind", "id as other")
+            for rows in (first, second):
+                write_scratch(ws, table, rows)
+                stored = ws.tables.read(table).select(rows.columns)
+                assert sorted(stored.collect()) == sorted(rows.collect())
+            ws.tables.drop(table)
+            # Delta tables by path on a store cannot be dropped: they stay, empty.
+            is_dropped = not ws.tables.exists(table)
+            assert is_dropped or not (ws.tables.place.catalog or ws.tables.read(table).count())
 
     def _run_until_caught_up(self, until: int) -> list[RunResult]:
         results = self.project().run_until_caught_up("web", now=day(until))

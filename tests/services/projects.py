@@ -20,6 +20,7 @@ SMALL = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.driver.extraJavaOptions": QUICK,
 }
+TO_THE_THIRD_DAY = ("--now", "2024-01-03", "--until-caught-up")
 UNTIL_THE_END = ("--now", "2024-01-05", "--until-caught-up")
 
 
@@ -43,6 +44,11 @@ def change(shop: Path, **changes: dict[str, Any]) -> None:
     for name, change in changes.items():
         document[name] = {**document.get(name, {}), **change}
     file.write_text(yaml.safe_dump(document))
+
+
+def on_two_cores(conf: dict[str, str]) -> dict[str, Any]:
+    """A target's Spark on this machine, with settings for a store or a catalog."""
+    return {"master": "local[2]", "conf": SMALL | conf}
 
 
 def ask(*arguments: str) -> str:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +102,11 @@ def free_port() -> int:
 
 @contextmanager
 def running(
-    command: Sequence[str], log: Path, port: int, user: str | None = None
+    command: Sequence[str],
+    log: Path,
+    port: int,
+    user: str | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A server until the end of the block, from when it answers; what it starts ends with it."""
     surroundings = {
@@ -115,7 +119,7 @@ def running(
             command,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **surroundings},
+            env={**os.environ, **surroundings, **(env or {})},
             start_new_session=True,
             user=user,
             cwd=log.parent,

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from services.projects import SMALL, answer, ask, change, live, run_beside
+from services.projects import (
+    TO_THE_THIRD_DAY,
+    answer,
+    ask,
+    change,
+    live,
+    on_two_cores,
+    run_beside,
+)
 from services.stores import (
+    AZURE,
     BUCKET,
     POSTGRES_DRIVER,
     S3FILEIO_PACKAGES,
     ObjectStore,
+    azure_storage,
     object_store,
     postgres,
-    rest_catalog,
 )
 
 pytestmark = pytest.mark.services
-
-TO_THE_THIRD_DAY = ("--now", "2024-01-03", "--until-caught-up")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
     with object_store(tmp_path_factory.mktemp("store")) as started:
         yield started
-
-
-def on_two_cores(conf: dict[str, str]) -> dict[str, Any]:
-    return {"master": "local[2]", "conf": SMALL | conf}
 
 
 def test_delta_in_an_object_store(shop: Path, store: ObjectStore) -> None:
@@ -52,12 +54,20 @@ def test_delta_in_an_object_store(shop: Path, store: ObjectStore) -> None:
     live("short", shop, "s3")
 
 
+def test_delta_in_azure_storage(shop: Path, tmp_path: Path) -> None:
+    with azure_storage(tmp_path) as settings:
+        target = {"warehouse": f"{AZURE}/delta", "spark": on_two_cores(settings)}
+        change(shop, targets={"azure": target})
+        ask("run", *TO_THE_THIRD_DAY, "--target", "azure", "--project-dir", str(shop))
+        live("short", shop, "azure")
+
+
 def test_iceberg_in_an_object_store_with_a_jdbc_catalog(shop: Path, store: ObjectStore) -> None:
-    with postgres() as address:
+    with postgres() as database:
         catalog = {
             "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
             "spark.sql.catalog.lake.type": "jdbc",
-            "spark.sql.catalog.lake.uri": address,
+            "spark.sql.catalog.lake.uri": database.address,
             "spark.sql.catalog.lake.jdbc.user": "windrow",
             "spark.sql.catalog.lake.jdbc.schema-version": "V1",
             **store.s3fileio("lake"),
@@ -70,18 +80,28 @@ def test_iceberg_in_an_object_store_with_a_jdbc_catalog(shop: Path, store: Objec
         live("short", shop, "lake")
 
 
-def test_iceberg_in_a_rest_catalog(shop: Path, tmp_path: Path) -> None:
-    with rest_catalog(tmp_path) as address:
-        catalog = {
-            "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.lake.type": "rest",
-            "spark.sql.catalog.lake.uri": address,
-        }
-        spark = on_two_cores(catalog)
-        change(shop, targets={"lake": {"catalog": "lake", "format": "iceberg", "spark": spark}})
+def test_a_user_who_may_only_read_an_object_store(shop: Path, tmp_path: Path) -> None:
+    with object_store(tmp_path) as store:
+        store.upload(shop / "events", "events")
+        reader = store.s3a | store.make_reader()
+        target = {"warehouse": f"s3a://{BUCKET}/delta", "spark": on_two_cores(reader)}
+        change(shop, targets={"s3": target})
+        change(shop, events={"path": f"s3a://{BUCKET}/events"})
+        before = store.keys()
 
-        ask("run", *TO_THE_THIRD_DAY, "--target", "lake", "--project-dir", str(shop))
-        live("short", shop, "lake")
+        place = ("--target", "s3", "--project-dir", str(shop))
+        with store.asking_who_comes():
+            refused = [answer("doctor", *place), answer("run", *TO_THE_THIRD_DAY, *place)]
+
+        for code, _ in refused:
+            assert code == 1, refused
+        looked, ran = (" ".join(said.split()) for _, said in refused)
+        assert "✗ schema derived: Missing: create tables in schema derived (" in looked
+        assert "✓ events of web" in looked
+        assert "The run may not create tables in schema" in ran
+        assert "Access Denied" in looked
+        assert "Access Denied" in ran
+        assert store.keys() == before
 
 
 def goes_in_beside_another(shop: Path, target: str) -> None:
