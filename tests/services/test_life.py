@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from services.projects import SMALL, UNTIL_THE_END, change, live, run_beside
+from services.projects import (
+    SMALL,
+    TO_THE_THIRD_DAY,
+    UNTIL_THE_END,
+    ask,
+    change,
+    live,
+    run_beside,
+)
 from services.servers import QUICK, Cluster, connect_server, executors, kill, standalone_cluster
+from services.submitting import hand_over, submit
 
 pytestmark = pytest.mark.services
 
@@ -37,8 +46,9 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def add_target(shop: Path, name: str, spark: dict[str, object]) -> None:
-    change(shop, targets={name: {"warehouse": f"./warehouse-{name}", "spark": spark}})
+def add_target(shop: Path, name: str, spark: dict[str, object], format: str = "delta") -> None:
+    target = {"warehouse": f"./warehouse-{name}", "format": format, "spark": spark}
+    change(shop, targets={name: target})
 
 
 def test_a_life_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
@@ -49,6 +59,41 @@ def test_a_life_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
 def test_a_life_through_a_connect_server(shop: Path, remote: str) -> None:
     add_target(shop, "connect", {"remote": remote, "conf": {}})
     live("whole", shop, "connect")
+
+
+def test_iceberg_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
+    add_target(shop, "ice", {"master": cluster.master, "conf": SMALL | ROOM}, "iceberg")
+    ask("run", *TO_THE_THIRD_DAY, "--target", "ice", "--project-dir", str(shop))
+    live("short", shop, "ice")
+
+
+def test_iceberg_through_a_connect_server(shop: Path, remote: str) -> None:
+    add_target(shop, "ice", {"remote": remote, "conf": {}}, "iceberg")
+    ask("run", *TO_THE_THIRD_DAY, "--target", "ice", "--project-dir", str(shop))
+    live("short", shop, "ice")
+
+
+def test_a_job_that_is_submitted_to_a_standalone_cluster(
+    shop: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    change(shop, events={"path": str(shop / "events")})
+    here = {"master": "local[2]", "conf": SMALL}
+    change(shop, targets={"prod": {"warehouse": str(tmp_path / "lake"), "spark": here}})
+    hand_over(shop, tmp_path)
+
+    code, said = submit(tmp_path, cluster.master, SMALL | ROOM, "--deploy-mode", "cluster")
+    assert code == 1, said
+    assert "not supported for python applications on standalone clusters" in said
+
+    code, said = submit(tmp_path, cluster.master, SMALL | ROOM)
+    assert code == 0, said
+    live("compare", shop, "prod")
+
+    # The job's exit code is windrow's.
+    job = tmp_path / "job.py"
+    job.write_text(job.read_text().replace('"prod"', '"nowhere"'))
+    code, said = submit(tmp_path, cluster.master, SMALL | ROOM)
+    assert code == 2, said
 
 
 def test_executors_that_die_in_the_middle_of_a_run(shop: Path, cluster: Cluster) -> None:
