@@ -28,6 +28,11 @@ _SETTLES: WeakKeyDictionary[SparkSession, Callable[[DataFrame], DataFrame]] = We
 """Session -> how it settles rows, which neither its master nor its settings change later on."""
 
 
+def adding(rows: DataFrame, columns: dict[str, Column]) -> DataFrame:
+    """The rows with these columns too, if there are any: Spark Connect refuses to add none."""
+    return rows.withColumns(columns) if columns else rows
+
+
 def materialize(frame: DataFrame) -> DataFrame:
     """The frame's rows, computed now; what is built on them plans quickly and reads no table again.
 

@@ -17,7 +17,7 @@ from windrow.engine.intake import session_events
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
-from windrow.tables.frames import few, measured
+from windrow.tables.frames import adding, few, measured
 from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -37,7 +37,7 @@ def gather_events(
         source, foundation, first, last, wanted, keeps=keeps, unreadable=unreadable
     )
     found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
-    added = found.withColumns(foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
+    added = adding(found, foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
     events = session_events.first_copies(
         added, [foundation.session], settings.session_timestamp
     ).persist()
@@ -81,7 +81,7 @@ def gather_events(
         everyone=everyone,
         most_users=totals["users"] or 0,
         former=_users_in(lives.where(~_is_same_user()), "recorded", foundation),
-        events=unique.withColumns(foundation.adds_in_session()),
+        events=adding(unique, foundation.adds_in_session()),
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days}),
         counts=counts,

@@ -14,7 +14,7 @@ from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
 from windrow.state.limits import Limits
-from windrow.tables.frames import frame_of
+from windrow.tables.frames import adding, frame_of
 from windrow.tables.observed import Observed
 
 MOST_NAMES = 10_000
@@ -38,7 +38,7 @@ def events_of_window(
     measures = {"events": F.count(F.lit(1)), **counted}
     usable = read.over(scanned, measures).where(is_usable)
     kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
-    added = kept.withColumns(foundation.adds())
+    added = adding(kept, foundation.adds())
     events = session_events.first_copies(added, ["event_id"], "collector_tstamp").persist()
     name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(

@@ -18,7 +18,7 @@ from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.operations.explain.values import Kind, SessionFacts, Stretch
 from windrow.state.records import collect_together
-from windrow.tables.frames import few, frame_of, materialize, measured
+from windrow.tables.frames import adding, few, frame_of, materialize, measured
 
 MOST_SESSIONS = 20
 """Of a user who has more, the newest are told of."""
@@ -79,7 +79,7 @@ def _find(
     if _LOADED in source.adapted:
         wanted = list(dict.fromkeys((*wanted, _LOADED)))
     scanned = session_events.scan(source, foundation, where.first, where.last, wanted)
-    events = are_meant(scanned.withColumns(foundation.adds()))
+    events = are_meant(adding(scanned, foundation.adds()))
     reasons = {**foundation.left_out(settings), **_beyond_the_filter(ws)}
     session = F.col(foundation.session) if foundation.has_sessions else F.lit(None)
     begins_row = None if owner is None else ws.package.begins_row
