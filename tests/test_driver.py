@@ -70,7 +70,6 @@ KNOWN = {
     "engine/intake/along.py users_made_anew": {"isEmpty": ANSWER},
     "engine/intake/gather.py _seen_sessions": {"collect_set": GROUP},
     "engine/intake/gather.py _totals": {"collect_set": DAYS},
-    "engine/intake/gather.py gather_events": {"persist": EXECUTORS},
     "engine/intake/session_events.py copies_in_other_sessions": {"collect_list": GROUP},
     "engine/intake/session_events.py first_copies": {"coalesce": EXECUTORS},
     "engine/intake/record.py _add_to_quarantine": {"count": ANSWER, "coalesce": EXECUTORS},
@@ -80,7 +79,6 @@ KNOWN = {
     "engine/intake/window.py events_of_window": {
         "collect": ANSWER,
         "collect_set": NAMES,
-        "persist": EXECUTORS,
     },
     "engine/key_days.py KeyDays._old_days": {"collect": ANSWER, "collect_set": DAYS},
     "engine/late.py _late_events": {"collect": DAYS, "count": DAYS},
@@ -153,6 +151,7 @@ KNOWN = {
     "tables/delta.py DeltaTables.history": {"collect": COMMITS},
     "tables/file_sizes.py _by_row": {"collect": ANSWER},
     "tables/file_sizes.py iceberg_files": {"collect": ANSWER},
+    "tables/frames.py kept": {"persist": EXECUTORS},
     "tables/frames.py _way_to_settle": {"checkpoint": EXECUTORS, "localCheckpoint": EXECUTORS},
     "tables/frames.py few": {"broadcast": SENT},
     "tables/iceberg.py IcebergTables._call": {"collect": ANSWER},

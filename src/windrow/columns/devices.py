@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+
+from windrow.columns.conditions import any_of
 
 _BOT_WORDS = (
     *("crawl", "slurp", "spider", "archiv", "spinn", "sniff", "seo", "audit", "survey", "pingdom"),
@@ -30,11 +30,11 @@ def is_bot(useragent: Column, *, compat: bool) -> Column:
     most of the time that a model spends on an event.
     """
     if compat:
-        return reduce(Column.__or__, (useragent.contains(word) for word in COMPAT_BOTS))
+        return any_of([useragent.contains(word) for word in COMPAT_BOTS])
 
     def names_a_bot(lower: Column) -> Column:
         calls_itself_bot = lower.contains("bot") & lower.rlike(_A_BOT)
-        return reduce(Column.__or__, (lower.contains(word) for word in BOTS), calls_itself_bot)
+        return any_of([calls_itself_bot, *(lower.contains(word) for word in BOTS)])
 
     # Spark would put it into lower case for every word anew; of an array's element it does so once.
     return F.exists(F.array(F.lower(useragent)), names_a_bot)

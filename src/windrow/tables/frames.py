@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
 
 from windrow.tables import Columns
 from windrow.tables.observed import Observed
@@ -54,6 +55,15 @@ def _way_to_settle(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
     if not master or re.fullmatch(r"local(\[.*\])?", master):
         return lambda frame: frame.localCheckpoint(eager=True)
     return lambda frame: frame.localCheckpoint(eager=True, storageLevel=TWO_COPIES)
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """The frame, whose rows are computed when they are first asked for, and kept till `unpersist`.
+
+    A Spark Connect client sends whole plans, which may nest a hundred deep and no deeper. There the
+    rows are settled at once, so that what is built on them does not send their plan along.
+    """
+    return materialize(frame) if is_remote() else frame.persist()
 
 
 def measured(frame: DataFrame, measures: Mapping[str, Column]) -> tuple[DataFrame, dict[str, Any]]:

@@ -17,7 +17,7 @@ from windrow.engine.intake import session_events
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
-from windrow.tables.frames import adding, few, measured
+from windrow.tables.frames import adding, few, kept, measured
 from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -38,9 +38,9 @@ def gather_events(
     )
     found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
     added = adding(found, foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
-    events = session_events.first_copies(
-        added, [foundation.session], settings.session_timestamp
-    ).persist()
+    events = kept(
+        session_events.first_copies(added, [foundation.session], settings.session_timestamp)
+    )
     filtered = _filtered(ws, events)
     lives, totals = measured(
         _with_users(sessions.this_run, _seen_sessions(ws, events, filtered)),

@@ -14,7 +14,7 @@ from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
 from windrow.state.limits import Limits
-from windrow.tables.frames import adding, frame_of
+from windrow.tables.frames import adding, frame_of, kept
 from windrow.tables.observed import Observed
 
 MOST_NAMES = 10_000
@@ -37,9 +37,9 @@ def events_of_window(
     counted["left_out"] = F.count_if(~F.coalesce(is_usable, F.lit(False)))
     measures = {"events": F.count(F.lit(1)), **counted}
     usable = read.over(scanned, measures).where(is_usable)
-    kept = usable if foundation.keeps is None else usable.where(foundation.keeps())
-    added = adding(kept, foundation.adds())
-    events = session_events.first_copies(added, ["event_id"], "collector_tstamp").persist()
+    meant = usable if foundation.keeps is None else usable.where(foundation.keeps())
+    added = adding(meant, foundation.adds())
+    events = kept(session_events.first_copies(added, ["event_id"], "collector_tstamp"))
     name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
