@@ -104,11 +104,7 @@ class Life:
             well(self.project().run("web", now=day(5), select="page_views"))
         with step("the others catch up"):
             self._run_until_caught_up(5)
-        with step("rerun"):
-            plan = self.project().plan_rerun("web", first=day(3), last=day(4), now=day(5))
-            well(*self.project().rerun("web", plan))
-        with step("maintain"):
-            self.project().maintain("web", delete=True, now=day(5))
+        self._rerun_and_maintain()
         self._doctor()
         self.compare()
 
@@ -126,12 +122,15 @@ class Life:
             self.project().rollback("web", last.run_id)
         with step("run again"):
             self._run_until_caught_up(5)
+        self._rerun_and_maintain()
+        self.compare()
+
+    def _rerun_and_maintain(self) -> None:
         with step("rerun"):
             plan = self.project().plan_rerun("web", first=day(3), last=day(4), now=day(5))
             well(*self.project().rerun("web", plan))
         with step("maintain"):
             self.project().maintain("web", delete=True, now=day(5))
-        self.compare()
 
     def compare(self) -> None:
         """The tables are those of one local run; nothing more is in them but columns."""
