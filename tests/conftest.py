@@ -75,17 +75,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", metavar="K/N", help="Run the K-th of N parts of the chosen tests.")
+    parser.addoption("--files", metavar="K/N", help="Of what CI runs, K-th of N parts.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+    others: list[pytest.Item] = []
     if part := config.getoption("--part"):
         number, parts = (int(text) for text in part.split("/"))
         # By name, so that a test stays in its part when others come and go.
         others = [it for it in items if crc32(it.nodeid.encode()) % parts != number % parts]
-        items[:] = [it for it in items if it not in others]
+    if part := config.getoption("--files"):
+        number, parts = (int(text) for text in part.split("/"))
+        # Whole files, as their tests share what they begin with.
+        files = sorted({it.path for it in items if it.get_closest_marker("ci")})
+        size = -(-len(files) // parts)
+        due = {*files[(number - 1) * size : number * size]}
+        others = [it for it in items if it.path not in due]
+    items[:] = [it for it in items if it not in others]
+    if others:
         config.hook.pytest_deselected(items=others)
 
 
