@@ -92,6 +92,7 @@ KNOWN = {
     "engine/recompute.py Recompute.check": {"collect": ANSWER},
     "engine/recompute.py _days_of": {"collect": DAYS},
     "engine/upsert.py _days_of": {"collect": DAYS},
+    "engine/upsert.py _without.sent": {"broadcast": SENT},
     "engine/upsert.py look": {"collect": DAYS},
     "models/parts/users.py Summary._carried.alike": {"collect_set": GROUP},
     "operations/explain/__init__.py _days_of_arrival": {"collect": ANSWER},

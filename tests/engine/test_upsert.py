@@ -110,6 +110,24 @@ def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, fill
     assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
 
 
+@pytest.mark.parametrize("most_keys", [0, 1, 2])
+def test_rows_are_the_same_when_keys_are_sent_to_many_stored_ones(
+    spark: SparkSession, filled: Tables, monkeypatch: pytest.MonkeyPatch, most_keys: int
+):
+    monkeypatch.setattr(upserts, "_MANY_STORED", 0)
+    monkeypatch.setattr(upserts, "_MOST_KEYS", most_keys)
+    sessions = frame_of(spark, [("s2",), ("s3",)], {"session": "string"})
+    replaced = Replaced(("session",), sessions, at_most=2)
+    unknown = things(spark, (None, "2021-03-04"))
+    upsert(filled, TABLE, unknown, number=1)
+    upsert(filled, TABLE, things(spark, (3, "2021-03-03")), replaced=replaced, number=1)
+    upsert(filled, TABLE, unknown, number=1)
+    found = filled.read(TABLE.table).where("id is null").collect()
+    assert [row["seen_date"].isoformat() for row in found] == ["2021-03-04"]
+    known = filled.read(TABLE.table).where("id is not null").collect()
+    assert sorted(row["id"] for row in known) == [1, 3, 4]
+
+
 @pytest.mark.usefixtures("either_way")
 def test_amended_rows_change_where_they_lie_and_keep_their_other_columns(
     spark: SparkSession, filled: Tables

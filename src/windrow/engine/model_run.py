@@ -179,6 +179,7 @@ class ModelRun:
             search=search,
             keeps=self._replaced.keeps(member),
             days=found.on,
+            number=found.rows,
             amended=amended,
             as_merged=self.ws.settings.compat,
             touched=self.inputs.touched_by(member),

@@ -72,7 +72,7 @@ class ReplacedRows:
         foundation = self.ws.foundation
         if member.replaces == foundation.session:
             sessions = self.intake.sessions.select(F.col(SESSION_ID).alias(foundation.session))
-            return Replaced((foundation.session,), sessions)
+            return Replaced((foundation.session,), sessions, self.intake.counts.get("sessions"))
         made_anew = self.made_anew(member)
         if member.replaces == foundation.user or made_anew is not None:
             users = users_touched(member) if made_anew is None else made_anew

@@ -33,6 +33,10 @@ _NO_DAY = date(1970, 1, 1)
 
 _FEW_ROWS = 200_000
 """So many rows are written anew in less time than a merge takes to find what it may leave."""
+_MANY_STORED = 20_000
+"""So many stored rows are sorted and sent about in more time than it takes to send keys to them."""
+_MOST_KEYS = 500_000
+"""Of page views, sessions and users at once so many, and no more, are sent to where rows lie."""
 _STORED_PER_CHANGED = 20
 """A merge is dearer by the row: it pays where at most one row in so many changes."""
 
@@ -47,6 +51,8 @@ class Replaced:
 
     columns: tuple[str, ...]
     values: DataFrame
+    at_most: int | None = None
+    """How many values there can be; None: nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,7 @@ def upsert(
     search: Sequence[DayRange] | None = None,
     keeps: Literal["new", "earliest", "latest"] = "new",
     days: Iterable[date | None] | None = None,
+    number: int | None = None,
     amended: Amended | None = None,
     as_merged: bool = False,
     touched: Touched | None = None,
@@ -108,11 +115,12 @@ def upsert(
     """Bring the run's rows into the table in at most one commit.
 
     `rows` are settled and unique by key; `search`: days on which rows to be replaced can lie;
-    `keeps`: which of a stored and a new row stays, by the destination's date; `days`: those of
-    `rows`, where they are known; `amended`: stored rows that change too, unless they are replaced;
-    `as_merged`: of a key that is stored several times each row is replaced, and one that is not
-    known is no other one's equal, as in a plain merge; else it is that of any other such row;
-    `touched`: what a look at the stored rows has found, where one was made before.
+    `keeps`: which of a stored and a new row stays, by the destination's date; `days` and `number`:
+    on which days `rows` lie and how many they are, where that is known; `amended`: stored rows that
+    change too, unless they are replaced; `as_merged`: of a key that is stored several times each
+    row is replaced, and one that is not known is no other one's equal, as in a plain merge; else it
+    is that of any other such row; `touched`: what a look at the stored rows has found, where one
+    was made before.
     """
     key, join = destination.key, _plain_join if as_merged else join_by
     if amended is not None and search is not None:
@@ -139,8 +147,10 @@ def upsert(
         also = () if amended is None else amended.days
         where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own, *also})
 
+    has_many = touched.stored > _MANY_STORED
+
     def anew(old: DataFrame) -> DataFrame:
-        kept = _without(old, rows, key, replaced, join)
+        kept = _without(old, rows, key, replaced, join, number=number, is_sent=has_many)
         if amended is not None:
             kept = amended.applied_to(kept, key)
         return kept.unionByName(_as_often(rows, old, key) if as_merged else rows)
@@ -220,13 +230,26 @@ def _without(
     key: Sequence[str],
     replaced: Replaced | None,
     join: Join,
+    *,
+    number: int | None = None,
+    is_sent: bool = False,
 ) -> DataFrame:
-    """The stored rows that stay."""
+    """The stored rows that stay.
+
+    `is_sent`: the stored rows stay where they are too, and what goes is sent to them, if it is
+    known that there is not too much of it.
+    """
+
+    def sent(going: DataFrame, at_most: int | None) -> DataFrame:
+        is_few = at_most is not None and at_most <= _MOST_KEYS
+        return F.broadcast(going) if is_sent and is_few else going
+
     by = list(replaced.columns) if replaced else []
     if by != list(key):
-        stored = join(stored, rows.select(*key), key, "left_anti")
+        stored = join(stored, sent(rows.select(*key), number), key, "left_anti")
     if replaced is not None:
-        stored = stored.join(replaced.values.select(*by), by, how="left_anti")
+        values = sent(replaced.values.select(*by), replaced.at_most)
+        stored = stored.join(values, by, how="left_anti")
     return stored
 
 

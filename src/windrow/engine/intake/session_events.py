@@ -16,7 +16,7 @@ from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
 from windrow.tables.frames import few
 from windrow.tables.observed import Observed
 
-_UNHASHABLE = ("map", "variant")
+_WITHOUT_ORDER = ("map", "variant")
 
 
 def scan(
@@ -72,9 +72,11 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
     """
     is_one = events.sparkSession.conf.get("spark.sql.shuffle.partitions") == "1"
     spread = events.coalesce(1) if is_one else events.repartition(*within)
-    hashable = [name for name, kind in events.dtypes if not kind.startswith(_UNHASHABLE)]
+    # Any order will do that depends on nothing but the rows. Their columns are compared only where
+    # all before them are the same; a hash of them would be computed for every row.
+    others = [name for name, kind in events.dtypes if not kind.startswith(_WITHOUT_ORDER)]
     same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
-    order = same_event.orderBy(time, "etl_tstamp", F.xxhash64(*hashable))
+    order = same_event.orderBy(*dict.fromkeys((time, "etl_tstamp", *others)))
     return (
         spread.withColumns(
             {
