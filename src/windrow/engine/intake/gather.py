@@ -31,15 +31,16 @@ def gather_events(
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
-    unreadable = Observed()
+    unreadable, read = Observed(), Observed()
     keeps = None if foundation.keeps is None else foundation.keeps()
     scanned = session_events.scan(
         source, foundation, first, last, wanted, keeps=keeps, unreadable=unreadable
     )
     found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
     added = adding(found, foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
+    with_copies = read.over(added, {"events": F.count(F.lit(1))})
     events = kept(
-        session_events.first_copies(added, [foundation.session], settings.session_timestamp)
+        session_events.first_copies(with_copies, [foundation.session], settings.session_timestamp)
     )
     filtered = _filtered(ws, events)
     lives, totals = measured(
@@ -49,7 +50,7 @@ def gather_events(
     has_events = bool(totals["events"])
     bad = unreadable.figures(has_rows=has_events)
     refuse_misfits(bad)
-    unique = events.drop("copies", USER_ID)
+    unique = events.drop(USER_ID)
     if totals["mixed"] and foundation.has_one_user_per_session:
         mixed = lives.where("is_mixed")
         unique = session_events.with_session_user(unique, mixed, totals["mixed"], foundation)
@@ -65,7 +66,7 @@ def gather_events(
     counts |= {name: totals[name] or 0 for name in filtered}
     counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
     counts["events"] = (totals["events"] or 0) - elsewhere["events"]
-    counts["duplicates"] = (totals["copies"] or 0) - counts["events"]
+    counts["duplicates"] = read.figures(has_rows=has_events)["events"] - counts["events"]
     counts |= counts_of_malformed(source, bad)
     reached = from_micros(totals["reached"])
     if not settings.compat:
@@ -93,7 +94,6 @@ def _totals(foundation: Foundation) -> dict[str, Column]:
     """What the events of all sessions add up to."""
     return {
         "events": F.sum("events"),
-        "copies": F.sum("copies"),
         "mixed": F.count_if("is_mixed"),
         "reached": micros(F.max("last")),
         "users": F.sum(F.size("whose")),
@@ -144,7 +144,6 @@ def _seen_sessions(ws: Workspace, events: DataFrame, filtered: Mapping[str, Colu
     user = session_events.user_of_session(foundation, settings)
     return events.groupBy(F.col(foundation.session).alias(SESSION_ID)).agg(
         F.count(F.lit(1)).alias("events"),
-        F.sum("copies").alias("copies"),
         F.max(settings.session_timestamp).alias("last"),
         F.collect_set(F.to_date("derived_tstamp")).alias("days"),
         F.collect_set(foundation.user).alias("users"),

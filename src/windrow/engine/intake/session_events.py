@@ -66,9 +66,9 @@ def is_within_life(foundation: Foundation, settings: PackageSettings) -> Column:
 def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:
     """Of the copies of an event, the first by `time`, then the one enriched first.
 
-    `copies` says how many there were. Copies are looked for among rows that agree in `within`,
-    by which the rows are spread too: all that follows works session by session, so this is the one
-    wide shuffle of a run. A run that is small enough for one partition needs none at all.
+    Copies are looked for among rows that agree in `within`, by which the rows are spread too: all
+    that follows works session by session, so this is the one wide shuffle of a run. A run that is
+    small enough for one partition needs none at all.
     """
     is_one = events.sparkSession.conf.get("spark.sql.shuffle.partitions") == "1"
     spread = events.coalesce(1) if is_one else events.repartition(*within)
@@ -77,16 +77,9 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
     others = [name for name, kind in events.dtypes if not kind.startswith(_WITHOUT_ORDER)]
     same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
     order = same_event.orderBy(*dict.fromkeys((time, "etl_tstamp", *others)))
-    return (
-        spread.withColumns(
-            {
-                "nth_copy": F.row_number().over(order),
-                "copies": F.count(F.lit(1)).over(same_event),
-            }
-        )
-        .where(F.col("nth_copy") == 1)
-        .drop("nth_copy")
-    )
+    # Nothing else is asked of the copies: so Spark lets only the first of them into the window.
+    numbered = spread.withColumn("nth_copy", F.row_number().over(order))
+    return numbered.where(F.col("nth_copy") == 1).drop("nth_copy")
 
 
 def copies_in_other_sessions(

@@ -27,7 +27,7 @@ def events_of_window(
     """Every usable event of the window, each once: the base of a package without sessions."""
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
-    read, unreadable = Observed(), Observed()
+    read, taken, unreadable = Observed(), Observed(), Observed()
     scanned = session_events.scan(
         source, foundation, limits.lower, limits.upper, wanted, unreadable=unreadable
     )
@@ -38,12 +38,11 @@ def events_of_window(
     measures = {"events": F.count(F.lit(1)), **counted}
     usable = read.over(scanned, measures).where(is_usable)
     meant = usable if foundation.keeps is None else usable.where(foundation.keeps())
-    added = adding(meant, foundation.adds())
+    added = taken.over(adding(meant, foundation.adds()), {"events": F.count(F.lit(1))})
     events = kept(session_events.first_copies(added, ["event_id"], "collector_tstamp"))
     name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
-        F.sum("copies").alias("copies"),
         micros(F.max(settings.session_timestamp)).alias("reached"),
         F.collect_set(F.to_date("collector_tstamp")).alias("days"),
         F.slice(F.collect_set(name), 1, MOST_NAMES + 1).alias("names"),
@@ -55,7 +54,7 @@ def events_of_window(
     counts = {f"window_{name}": value for name, value in read.figures(has_rows=has_rows).items()}
     counts |= {
         "events": totals["events"],
-        "duplicates": (totals["copies"] or 0) - totals["events"],
+        "duplicates": taken.figures(has_rows=has_rows)["events"] - totals["events"],
     }
     counts |= counts_of_malformed(source, bad)
     nobody = frame_of(ws.spark, [], foundation.lifecycle)
@@ -65,7 +64,7 @@ def events_of_window(
         found=None,
         users=users,
         everyone=users,
-        events=events.drop("copies"),
+        events=events,
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
         counts=counts,
