@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.engine.intake.session_events import first_copies
+from windrow.engine.intake.copies import first_copies
 
 COLUMNS = (
     "session string, event_id string, at string, etl_tstamp string, page string, "

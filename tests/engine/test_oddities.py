@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 from website import Site, at, event, event_frame, rows
 from windrow.engine.commit import reached_by
 from windrow.engine.intake import lifecycle
+from windrow.engine.intake.copies import copies_in_other_sessions
 from windrow.engine.intake.record import _over_long
-from windrow.engine.intake.session_events import copies_in_other_sessions, user_of_session
+from windrow.engine.intake.session_events import user_of_session
 from windrow.engine.intake.values import Intake
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import _limits

@@ -45,6 +45,9 @@ def commit(
     """
     plan = result.plan
     reached = reached_by(models.intake, plan.limits, compat=ws.settings.compat)
+    if plan.settled_until is not None:
+        # What is left of a look-back may have no event that counts; the others are where they were.
+        reached = max(filter(None, (reached, plan.limits.progress)), default=None)
     moved = ws.hooks.positions(_advanced(ws, plan, done, reached))
     result = replace(
         result,
@@ -167,7 +170,7 @@ def _seen_events(ws: Workspace, result: RunResult) -> str | None:
     plan = result.plan
     if plan.times is None or (not result.moved and not plan.positions):
         return None
-    return plan.times.digest(next_lower(ws, plan, result.moved))
+    return plan.times.told(next_lower(ws, plan, result.moved))
 
 
 def _record(

@@ -20,7 +20,7 @@ _MANY_EVENTS = 100_000
 
 def facts_of(plan: Plan, lease: Lease, seen: Seen) -> RunFacts:
     """What can be told of a run before it has done anything; asks nobody."""
-    events = None if plan.times is None else plan.times.count
+    events = plan.window_events
     names = {member.full_name for member in plan.models}
     return RunFacts(
         run_id=lease.run_id,

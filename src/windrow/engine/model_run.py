@@ -21,7 +21,7 @@ from windrow.engine.key_days import KeyDays
 from windrow.engine.recompute import Change, Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.scratch import write_scratch
-from windrow.engine.upsert import Amended, upsert
+from windrow.engine.upsert import Amended, number_of_days, upsert
 from windrow.engine.workspace import Workspace
 from windrow.errors import RunFailedError
 from windrow.models.extras import names as extra_columns
@@ -167,7 +167,8 @@ class ModelRun:
             search = self._replaced.search(member)
         if destination.table in self._made:
             # Nothing can be in the way.
-            self.ws.tables.append(destination.table, rows)
+            days = number_of_days(self.ws.tables, destination, found.on)
+            self.ws.tables.append(destination.table, rows, days=days)
             self._recompute.note(member, Change(rows, replaced, search))
             return
         amended = None if member.amend is None else self._amended(member, member.amend)

@@ -1,15 +1,16 @@
-"""Whether the events of a window are news: one narrow look at the times of the source's events.
+"""Which events of a window are news: one narrow look at the times of the source's events.
 
-A run remembers, as a digest, which events its successor's look-back will find if none is added. A
-late event changes the number of events of its hour, so that nothing is missed by stopping there.
+A run remembers, by the hour, which events its successor's look-back will find if none is added. A
+late event changes the number of events of its hour, so that nothing is missed by beginning there,
+or by doing nothing where no hour has changed.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pyspark.sql import functions as F
 
@@ -44,15 +45,35 @@ class EventTimes:
         """The number of events."""
         return sum(number for number, _ in self.hours.values())
 
-    def digest(self, since: datetime) -> str:
+    def count_since(self, moment: datetime) -> int:
+        """The number of events from the hour of a moment on."""
+        return sum(number for number, _ in self._since(moment).values())
+
+    def told(self, since: datetime) -> str:
         """What tells these events from others, of those from the hour of a moment on."""
-        first = int(_hour_of(since).timestamp()) * 1_000_000
-        told = sorted(
-            (hour or 0, *figures)
+        return json.dumps([[hour, *figures] for hour, figures in self._since(since).items()])
+
+    def first_change(self, before: str, since: datetime) -> datetime | None:
+        """Where these events begin to be others than those told of `before`; None: nowhere.
+
+        Events whose times cannot be read belong to no hour: anything may be new with them.
+        """
+        then = _told(before)
+        if then is None:
+            return since
+        now = self._since(since)
+        changed = [hour for hour in {*now, *then} if now.get(hour) != then.get(hour)]
+        if None in changed:
+            return since
+        return max(since, min(map(_instant, filter(None, changed)))) if changed else None
+
+    def _since(self, moment: datetime) -> dict[int | None, tuple[int, int]]:
+        first = int(_hour_of(moment).timestamp()) * 1_000_000
+        return {
+            hour: figures
             for hour, figures in self.hours.items()
             if figures[0] and (hour is None or hour >= first)
-        )
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:32]
+        }
 
 
 def look_at_times(source: Source, limits: Limits, *, beyond: bool) -> EventTimes:
@@ -78,20 +99,41 @@ def _hour_of(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def nothing_new_since(
+def _told(text: str) -> dict[int | None, tuple[int, int]] | None:
+    """Hour -> figures, of what a run noted; None: it noted them in another way."""
+    try:
+        return {hour: (number, times) for hour, number, times in json.loads(text)}
+    except ValueError:
+        return None
+
+
+def _instant(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour / 1_000_000, UTC)
+
+
+@dataclass(frozen=True)
+class News:
+    """What of a window is new since the run before."""
+
+    run: RunRecord
+    since: datetime | None
+    """From here on events are others than those it took in; None: nowhere in the window."""
+
+
+def news_since(
     ws: Workspace,
     seen: Seen,
     models: Sequence[Model],
     positions: Mapping[str, datetime],
     limits: Limits,
     times: EventTimes,
-    now: datetime,
-) -> str | None:
-    """Why there is nothing to do: the events are those that the last run took in. None: do it."""
+) -> News | None:
+    """What is new since the last run, if this one would do the same to the same events.
+
+    None: it would not, or nobody knows.
+    """
     last = _last_live_run(seen)
     if last is None or last.seen_events is None or limits.state is not State.STANDARD:
-        return None
-    if ws.settings.compat or limits.is_cut_short:
         return None
     is_same_project = (
         last.settings_fingerprint == ws.fingerprint() and last.options == ws.changed_options()
@@ -100,13 +142,23 @@ def nothing_new_since(
     is_same_work = all(m.full_name in took_part for m in models) and all(
         at == last.reached for at in positions.values()
     )
-    if not is_same_project or not is_same_work or _want_to_run(models, last, now):
+    if ws.settings.compat or not is_same_project or not is_same_work:
         return None
-    if times.digest(limits.lower) != last.seen_events:
+    return News(last, times.first_change(last.seen_events, limits.lower))
+
+
+def why_nothing(
+    news: News | None, models: Sequence[Model], limits: Limits, now: datetime
+) -> str | None:
+    """Why there is nothing to do: the events are those that the last run took in. None: do it."""
+    if news is None or news.since is not None or limits.is_cut_short:
         return None
-    assert last.reached is not None
+    if _want_to_run(models, news.run, now):
+        return None
+    assert news.run.reached is not None
     return (
-        f"no event is new since run {last.run_id}, which came to {last.reached:%Y-%m-%d %H:%M:%S}."
+        f"no event is new since run {news.run.run_id}, "
+        f"which came to {news.run.reached:%Y-%m-%d %H:%M:%S}."
     )
 
 

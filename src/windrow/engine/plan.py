@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.holding import Seen
+from windrow.engine.intake import SHARED
 from windrow.engine.intake.session_events import scan
 from windrow.engine.late import Late, look_for_late
 from windrow.engine.lost_state import (
@@ -20,7 +21,7 @@ from windrow.engine.lost_state import (
     refuse_left_behind,
     refuse_lost_state,
 )
-from windrow.engine.news import EventTimes, look_at_times, nothing_new_since
+from windrow.engine.news import EventTimes, News, look_at_times, news_since, why_nothing
 from windrow.engine.options import RunOptions
 from windrow.engine.refresh import NOTHING_FRESH, Fresh, fresh_start
 from windrow.engine.replaced_rows import looked_back
@@ -33,11 +34,9 @@ from windrow.models.foundation import SESSION_ID
 from windrow.models.model import Model
 from windrow.models.selection import downstream
 from windrow.models.selection import select as selected
-from windrow.state.limits import Limits, State, past_gap, run_limits, why_inverted
+from windrow.state.limits import MICROSECOND, Limits, State, past_gap, run_limits, why_inverted
 from windrow.state.runs import RunRecord
 from windrow.tables import FileSizes
-
-MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,9 @@ class Plan:
     """All positions that the run finds, of models that take no part too."""
     times: EventTimes | None = None
     """The window's events by the hour; None when nobody looked."""
+    settled_until: datetime | None = None
+    """Before this, the window has just what the last run took in: sessions without a later event
+    are left alone. None: every session of the window is processed again."""
     unbounded: Mapping[str, str] = field(default_factory=dict)
     """The project's own models whose cost grows with history, and why."""
     looks_back: Mapping[str, int] = field(default_factory=dict)
@@ -86,6 +88,23 @@ class Plan:
     told."""
     volumes: Volumes | None = None
     """What it would read and write of its tables; None when nobody asked."""
+
+    @property
+    def settled_sentence(self) -> str | None:
+        """In words, which sessions of the window are left alone; None: none are."""
+        if self.settled_until is None:
+            return None
+        return (
+            f"Nothing from before {self.settled_until:%Y-%m-%d %H:%M:%S} is new: "
+            "sessions without a later event stay as they are"
+        )
+
+    @property
+    def window_events(self) -> int | None:
+        """How many events the look for sessions finds; None when nobody counted."""
+        if self.times is None:
+            return None
+        return self.times.count_since(self.settled_until or self.limits.lower)
 
 
 def chosen_models(ws: Workspace, options: RunOptions) -> list[Model]:
@@ -143,6 +162,7 @@ def _with_late(plan: Plan, late: Late) -> Plan:
             nothing_because=None,
             gap=None,
             times=None,
+            settled_until=None,
         )
         for step in late.steps
     ]
@@ -150,7 +170,8 @@ def _with_late(plan: Plan, late: Late) -> Plan:
         return replace(plan, source_version=late.version, notes=late.notes)
     # Whoever comes last says until where all is taken in.
     steps[-1] = replace(steps[-1], source_version=late.version)
-    return replace(plan, late=tuple(steps), notes=late.notes)
+    # The window's sessions may have late events too.
+    return replace(plan, late=tuple(steps), notes=late.notes, settled_until=None)
 
 
 def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fresh: bool) -> Plan:
@@ -162,10 +183,27 @@ def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fres
     times = look_at_times(source, limits, beyond=is_live)
     newest = times.newest if is_live else newest_event(source, plan.positions)
     refuse_ahead_of_source(ws, plan.positions, newest)
-    because = None
-    if not is_fresh:
-        because = nothing_new_since(ws, seen, plan.models, plan.positions, limits, times, plan.now)
-    return replace(plan, times=times, nothing_because=because)
+    if is_fresh:
+        return replace(plan, times=times)
+    news = news_since(ws, seen, plan.models, plan.positions, limits, times)
+    return replace(
+        plan,
+        times=times,
+        nothing_because=why_nothing(news, plan.models, limits, plan.now),
+        settled_until=_settled_until(ws, news, limits),
+    )
+
+
+def _settled_until(ws: Workspace, news: News | None, limits: Limits) -> datetime | None:
+    """Until where the window's sessions need not be processed again; None: they all are."""
+    # Without sessions, only the window's events tell which copy of one came first. And who keeps
+    # the rows of a run wants those of all of its window.
+    if not ws.foundation.has_sessions or ws.settings.keep_this_run:
+        return None
+    if news is None or news.since is None or news.since <= limits.lower:
+        return None
+    # Where events lay in several sessions, they will again: the look for them would be made twice.
+    return None if news.run.counts.get(SHARED) else news.since
 
 
 def next_lower(ws: Workspace, plan: Plan, moved: Mapping[str, datetime]) -> datetime:

@@ -27,7 +27,6 @@ from windrow.engine.key_days import KeyDays
 from windrow.engine.model_run import ModelRun, event_columns
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import (
-    MICROSECOND,
     Plan,
     caught_up_to,
     chosen_models,
@@ -48,7 +47,7 @@ from windrow.models.checks import CheckResult, has_failed
 from windrow.models.model import Model
 from windrow.spark.run_size import sized_for
 from windrow.state.leases import Intent, Kind, Lease
-from windrow.state.limits import State
+from windrow.state.limits import MICROSECOND, State
 from windrow.state.runs import ModelFate, Outcome, new_run_id
 from windrow.state.undo import beginning_of
 from windrow.tables.refusals import unreadable_files
@@ -166,9 +165,7 @@ def _one_run(
         listener(Step("plan", "nothing", detail=plan.nothing_because))
         return RunResult(None, plan, Outcome.NOTHING_TO_DO), seen
     run_id = new_run_id(plan.now)
-    size = plan.late_events * _EVENTS_OF_SESSION or None
-    if plan.times is not None:
-        size = plan.times.count
+    size = plan.late_events * _EVENTS_OF_SESSION or plan.window_events
     sized = sized_for(ws.spark, size, chosen=ws.spark_keys)
     with sized, held(ws, run_id, intent_of(plan), seen, began=began) as lease:
         with ws.tables.commits_of(beginning_of(run_id)):
@@ -320,6 +317,8 @@ def _take_in(
     """The sessions and events of the run, told of and, if asked for, written to scratch."""
     for sentence in plan.limits.sentences:
         listener(Step("limits", "info", detail=sentence))
+    if plan.settled_sentence:
+        listener(Step("limits", "info", detail=plan.settled_sentence))
     for note in source.notes:
         listener(Step("events", "info", detail=note))
 
@@ -333,6 +332,7 @@ def _take_in(
         only=plan.only,
         arrived=plan.arrived,
         late_for=plan.models if has_late else (),
+        settled_until=plan.settled_until,
     )
     seconds = time.monotonic() - began
     listener(Step("events", "done", rows=intake.counts["events"], seconds=seconds))

@@ -132,7 +132,7 @@ def upsert(
     if touched is None:
         touched = look(stored, key, day, replaced, rows, amended, join)
     if not touched.days:
-        tables.append(destination.table, rows)
+        tables.append(destination.table, rows, days=number_of_days(tables, destination, days))
         return
     if not _can_be_written_anew(tables, destination, stored, rows, touched):
         near = _near(stored, day, touched)
@@ -141,11 +141,12 @@ def upsert(
             rows = materialize(rows.unionByName(others.select(*rows.columns)))
         _merge(tables, destination, rows, replaced, touched, near, join)
         return
-    where = "true"
+    where, on = "true", set[date | None]()
     if day is not None:
-        own = _days_of(rows, day) if days is None else days
+        written = _days_of(rows, day) if days is None else days
         also = () if amended is None else amended.days
-        where = _on(day, dict(stored.dtypes)[day], {*touched.days, *own, *also})
+        on = {*touched.days, *written, *also}
+        where = _on(day, dict(stored.dtypes)[day], on)
 
     has_many = touched.stored > _MANY_STORED
 
@@ -155,7 +156,20 @@ def upsert(
             kept = amended.applied_to(kept, key)
         return kept.unionByName(_as_often(rows, old, key) if as_merged else rows)
 
-    tables.rewrite(destination.table, where, anew)
+    tables.rewrite(
+        destination.table, where, anew, days=number_of_days(tables, destination, on or None)
+    )
+
+
+def number_of_days(
+    tables: Tables, destination: Destination, days: Iterable[date | None] | None
+) -> int | None:
+    """In how many partitions rows of these days lie; None: days are not what the table is by."""
+    if days is None or len(tables.partitions(destination.table)) != 1:
+        return None
+    (by,) = tables.partitions(destination.table)
+    is_day = by in (destination.date, f"{destination.date}_date")
+    return len({*days}) if is_day else None
 
 
 def replace_rows(
@@ -171,6 +185,7 @@ def replace_rows(
         destination.table,
         condition(day, dict(rows.dtypes)[day], days, or_null=False),
         lambda old: _without(old, rows, destination.key, None, _plain_join).unionByName(rows),
+        days=number_of_days(tables, destination, (it for them in days for it in them.days())),
     )
 
 

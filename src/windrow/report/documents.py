@@ -103,6 +103,7 @@ def plan_document(plan: Plan) -> Document:
         "tracked": list(plan.tracked),
         "nothing_because": plan.nothing_because,
         "gap": [moment(end) for end in plan.gap] if plan.gap else None,
+        "settled_until": moment(plan.settled_until) if plan.settled_until else None,
         "reads": sizes_document(plan.reads),
         "volumes": volumes_document(plan.volumes),
         "unbounded": dict(plan.unbounded),

@@ -231,6 +231,8 @@ def _window(plan: Plan) -> Iterator[str]:
         yield f"Nothing to do: {plan.nothing_because}"
         return
     yield window
+    if plan.settled_sentence:
+        yield plan.settled_sentence
     if plan.gap:
         begin, end = map(words.instant, plan.gap)
         yield f"Skips a gap: there is no usable event between {begin} and {end}."

@@ -49,7 +49,7 @@ _SENTENCES = {
     State.RERUN: "Processing a past window again",
     State.LATE: "Taking in events that were loaded late",
 }
-_MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 _FIRST_OF_SELECTION = "New model introduced: first run of this selection"
 
 
@@ -156,7 +156,7 @@ def late_limits(
     limits = []
     for step in steps:
         lower = datetime.combine(step[0], time(), UTC)
-        upper = min(datetime.combine(step[-1], time.max, UTC), before - _MICROSECOND)
+        upper = min(datetime.combine(step[-1], time.max, UTC), before - MICROSECOND)
         limits.append(Limits(State.LATE, lower, upper, None, upper))
     return limits
 

@@ -189,7 +189,8 @@ class RunRecord:
     )
     seen_events: str | None = stored_as(
         "string",
-        "Digest of the events that the next run finds in its look-back if none is added.",
+        "The events that the next run finds in its look-back if none is added: of each hour their "
+        "number, and a sum over their times.",
         default=None,
     )
     keys: dict[str, tuple[str, ...]] = stored_as(

@@ -32,11 +32,15 @@ from windrow.tables.sql_tables import SqlTables, count, number
 
 # Delta keeps min and max of this many leading columns unless told which ones.
 INDEXED_BY_DEFAULT = 32
-MOST_INDEXED_IDS = 16
+MOST_INDEXED_IDS = 2
+"""Ids are drawn at random: the least and the greatest of a file tell next to nothing, and cost a
+comparison for every row that is written."""
 STATISTICS = "delta.dataSkippingStatsColumns"
 INDEXED = "delta.dataSkippingNumIndexedCols"
 MOST_LISTED_BY_VACUUM = 1000
 LISTING_TASKS = "16"
+_FEW_DAYS = 3
+_MOST_FILES_OF_A_DAY = 10
 NO_VERSION = 2**62
 """A version that no table will ever have."""
 LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
@@ -316,15 +320,23 @@ class DeltaTables(SqlTables):
         with refusals(table, "look at"):
             return self.spark.sql(f"describe detail {self.identifier(table)}").collect()[0]
 
-    def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
+    def fit_rows(self, table: TableName, rows: DataFrame, *, days: int | None = None) -> DataFrame:
         """The rows in the table's shape, a partition's rows together."""
-        return self._by_partition(super().fit_rows(table, rows), sorted(self.partitions(table)))
+        fitting = super().fit_rows(table, rows)
+        return self._by_partition(fitting, sorted(self.partitions(table)), days)
 
-    def _by_partition(self, rows: DataFrame, partition_by: Sequence[str]) -> DataFrame:
+    def _by_partition(
+        self, rows: DataFrame, partition_by: Sequence[str], days: int | None = None
+    ) -> DataFrame:
         """A partition's rows together: else every task would write a file into each partition."""
         if not partition_by:
             return rows
         if self.spark.conf.get("spark.sql.adaptive.enabled") == "false":
+            if days is not None and days <= _FEW_DAYS:
+                # Few tasks with a file each for few days: no row is sent about, and a large day is
+                # not left to one task.
+                partitions = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+                return rows.coalesce(min(_MOST_FILES_OF_A_DAY, -(-partitions // 2)))
             # Spark rebalances only when it is adaptive.
             return rows.repartition(*partition_by)
         return rows.hint("rebalance", *partition_by)

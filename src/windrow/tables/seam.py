@@ -187,8 +187,11 @@ class Tables(Protocol):
         """Write all rows anew, some of their columns as other types, in one commit."""
         ...
 
-    def append(self, table: TableName, rows: DataFrame) -> None:
-        """Add rows, matched by column name."""
+    def append(self, table: TableName, rows: DataFrame, *, days: int | None = None) -> None:
+        """Add rows, matched by column name.
+
+        `days`: in how many partitions they lie, at most; None: nobody knows.
+        """
         ...
 
     def merge(
@@ -217,7 +220,14 @@ class Tables(Protocol):
         """Replace all rows in one commit."""
         ...
 
-    def rewrite(self, table: TableName, where: str, rows: Callable[[DataFrame], DataFrame]) -> None:
+    def rewrite(
+        self,
+        table: TableName,
+        where: str,
+        rows: Callable[[DataFrame], DataFrame],
+        *,
+        days: int | None = None,
+    ) -> None:
         """Put `rows`, made from the stored rows under a condition, in their place, in one commit.
 
         The condition covers whole partitions, and the new rows too. Should another writer change

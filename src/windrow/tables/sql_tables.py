@@ -221,8 +221,8 @@ class SqlTables(ABC):
         with self.writing(table, "add columns to"):
             self.spark.sql(sql.add_columns(self.identifier(table), columns))
 
-    def append(self, table: TableName, rows: DataFrame) -> None:
-        fitting = self.fit_rows(table, rows)
+    def append(self, table: TableName, rows: DataFrame, *, days: int | None = None) -> None:
+        fitting = self.fit_rows(table, rows, days=days)
         with self.writing(table, "append to"):
             fitting.writeTo(self.identifier(table)).append()
 
@@ -231,10 +231,17 @@ class SqlTables(ABC):
         with self.writing(table, "overwrite"):
             fitting.writeTo(self.identifier(table)).overwrite(F.lit(True))
 
-    def rewrite(self, table: TableName, where: str, rows: Callable[[DataFrame], DataFrame]) -> None:
+    def rewrite(
+        self,
+        table: TableName,
+        where: str,
+        rows: Callable[[DataFrame], DataFrame],
+        *,
+        days: int | None = None,
+    ) -> None:
         version = self.version(table)
         stored = self.read(table, version=version)
-        fitting = self.fit_rows(table, rows(stored.where(where)))
+        fitting = self.fit_rows(table, rows(stored.where(where)), days=days)
         writer = fitting.writeTo(self.identifier(table)).options(**self.options_to_rewrite(version))
         with self.writing(table, "overwrite"):
             writer.overwrite(F.expr(where))
@@ -381,8 +388,8 @@ class SqlTables(ABC):
         """The table is about to be made, or laid out anew."""
         _PARTITIONS.pop(self.identifier(table), None)
 
-    def fit_rows(self, table: TableName, rows: DataFrame) -> DataFrame:
-        """The rows with all of the table's columns, in its order."""
+    def fit_rows(self, table: TableName, rows: DataFrame, *, days: int | None = None) -> DataFrame:
+        """The rows with all of the table's columns, in its order; `days` as of `append`."""
         return with_columns(table, rows, self.columns(table))
 
 

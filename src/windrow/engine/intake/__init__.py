@@ -2,15 +2,15 @@
 
 sessions.py   which sessions the window touches     lifecycle.py       since when each lives
 along.py      whom late events bear on beside them  session_events.py  how events are found
-gather.py     all their events, each once           record.py          what is remembered
-window.py     a window's events, without sessions
+gather.py     all their events, each once           copies.py          which copy of an event counts
+window.py     a window's events, without sessions   record.py          what is remembered
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 
 from pyspark.sql import DataFrame
 
@@ -18,15 +18,19 @@ from windrow.atomic.source import Source
 from windrow.engine.intake.along import sessions_along, users_made_anew
 from windrow.engine.intake.gather import columns_read, gather_events
 from windrow.engine.intake.lifecycle import days_of_life
+from windrow.engine.intake.session_events import scan
 from windrow.engine.intake.sessions import find_sessions
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.intake.window import events_of_window
 from windrow.engine.key_days import KeyDays
 from windrow.engine.workspace import Workspace
 from windrow.models.model import Model
-from windrow.state.limits import Limits, State
+from windrow.state.limits import MICROSECOND, Limits, State
 
-__all__ = ["Intake", "columns_read", "take_in"]
+__all__ = ["SHARED", "Intake", "columns_read", "take_in"]
+
+SHARED = "shares_events"
+"""Counted where sessions were left alone at first, and then were not."""
 
 
 def take_in(
@@ -39,18 +43,30 @@ def take_in(
     only: Collection[str] = (),
     arrived: DataFrame | None = None,
     late_for: Sequence[Model] = (),
+    settled_until: datetime | None = None,
 ) -> Intake:
     """Find the sessions that the window touches, or `only` some of them, and gather their events.
 
     With `arrived`, the sessions are those of these stored rows, whatever else the window has.
     Models cannot tell the difference: they are made of whole sessions, whichever these are.
     `late_for`: the models of the run, where some of the sessions' events were loaded late.
+    `settled_until`: what the window has before is as it was when the last run took it in. Sessions
+    without a later event are left alone, unless they share events with the others.
     """
     touching = source if arrived is None else source.holding(arrived)
     if not ws.foundation.has_sessions:
         return events_of_window(ws, touching, limits, event_columns)
+    if settled_until is not None:
+        unsettled = replace(limits, lower=settled_until)
+        sessions = find_sessions(ws, touching, unsettled, key_days, only)
+        settled = _settled_events(ws, source, limits.lower, settled_until)
+        intake = gather_events(ws, source, sessions, event_columns, settled)
+        if intake is not None:
+            return intake
     sessions = find_sessions(ws, touching, limits, key_days, only)
     intake = _gather(ws, source, sessions, event_columns)
+    if settled_until is not None:
+        intake = replace(intake, counts={**intake.counts, SHARED: 1})
     if late_for:
         made_anew = users_made_anew(ws, intake, late_for)
         intake = replace(intake, made_anew=made_anew)
@@ -67,7 +83,16 @@ def _gather(
     ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
 ) -> Intake:
     whole = source.on_days(sessions.lived_on) if sessions.lived_on else source
-    return gather_events(ws, whole, sessions, event_columns)
+    intake = gather_events(ws, whole, sessions, event_columns)
+    assert intake is not None
+    return intake
+
+
+def _settled_events(ws: Workspace, source: Source, first: datetime, until: datetime) -> DataFrame:
+    """Ids and sessions of the usable events of a stretch of time."""
+    settings, foundation = ws.settings, ws.foundation
+    scanned = scan(source, foundation, first, until - MICROSECOND, foundation.columns(settings))
+    return scanned.where(foundation.is_usable(settings)).select("event_id", foundation.session)
 
 
 def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pyspark.errors import AnalysisException
@@ -14,10 +15,15 @@ from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
+from windrow.engine.intake.copies import (
+    copies_in_other_sessions,
+    first_copies,
+    ids_in_several_sessions,
+)
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
-from windrow.tables.frames import adding, few, kept, measured
+from windrow.tables.frames import adding, few, join_by, kept, measured
 from windrow.tables.observed import Observed
 
 _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -25,9 +31,17 @@ _NEVER = (datetime(9999, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
 
 
 def gather_events(
-    ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
-) -> Intake:
-    """Every usable event of the sessions, each once, with the user of its session."""
+    ws: Workspace,
+    source: Source,
+    sessions: Sessions,
+    event_columns: Iterable[str] | None,
+    settled: DataFrame | None = None,
+) -> Intake | None:
+    """Every usable event of the sessions, each once, with the user of its session.
+
+    `settled`: events that are not taken in unless they are of these sessions. None: another session
+    has a copy of one of this run's among them, and which of the two counts is not known here.
+    """
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     first, last = sessions.first or _NEVER[0], sessions.last or _NEVER[1]
@@ -39,9 +53,7 @@ def gather_events(
     found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
     added = adding(found, foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
     with_copies = read.over(added, {"events": F.count(F.lit(1))})
-    events = kept(
-        session_events.first_copies(with_copies, [foundation.session], settings.session_timestamp)
-    )
+    events = kept(first_copies(with_copies, [foundation.session], settings.session_timestamp))
     filtered = _filtered(ws, events)
     lives, totals = measured(
         _with_users(sessions.this_run, _seen_sessions(ws, events, filtered)),
@@ -54,18 +66,18 @@ def gather_events(
     if totals["mixed"] and foundation.has_one_user_per_session:
         mixed = lives.where("is_mixed")
         unique = session_events.with_session_user(unique, mixed, totals["mixed"], foundation)
-    copies, elsewhere = measured(
-        session_events.copies_in_other_sessions(events, foundation, settings),
-        {"events": F.count(F.lit(1))},
-    )
-    if elsewhere["events"]:
+    elsewhere = _copies_elsewhere(ws, events, sessions, settled)
+    if elsewhere is None:
+        events.unpersist()
+        return None
+    if elsewhere.number:
         by = ["event_id", foundation.session]
-        unique = unique.join(few(copies, elsewhere["events"]), by, how="left_anti")
+        unique = unique.join(few(elsewhere.copies, elsewhere.number), by, how="left_anti")
 
     counts = dict(sessions.counts)
     counts |= {name: totals[name] or 0 for name in filtered}
     counts |= {name: totals[f"with_{name}"] or 0 for name in foundation.counts()}
-    counts["events"] = (totals["events"] or 0) - elsewhere["events"]
+    counts["events"] = (totals["events"] or 0) - elsewhere.number
     counts["duplicates"] = read.figures(has_rows=has_events)["events"] - counts["events"]
     counts |= counts_of_malformed(source, bad)
     reached = from_micros(totals["reached"])
@@ -88,6 +100,34 @@ def gather_events(
         counts=counts,
         cached=events,
     )
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """Which of the sessions' events count in other sessions."""
+
+    copies: DataFrame
+    """Event id and session."""
+    number: int
+
+
+def _copies_elsewhere(
+    ws: Workspace, events: DataFrame, sessions: Sessions, settled: DataFrame | None
+) -> _Elsewhere | None:
+    """The events whose first copy is another session's; None: that may be one left alone."""
+    foundation, one = ws.foundation, {"events": F.count(F.lit(1))}
+    shared, found = measured(ids_in_several_sessions(events, foundation, settled), one)
+    if not found["events"]:
+        return _Elsewhere(shared, 0)
+    same = few(shared, found["events"])
+    if settled is not None:
+        of_run = sessions.this_run.select(F.col(SESSION_ID).alias(foundation.session))
+        with_copies = join_by(settled, same, ["event_id"], "left_semi")
+        if not with_copies.join(of_run, foundation.session, how="left_anti").isEmpty():
+            return None
+    with_copies = join_by(events, same, ["event_id"], "left_semi")
+    copies, counted = measured(copies_in_other_sessions(with_copies, foundation, ws.settings), one)
+    return _Elsewhere(copies, counted["events"])
 
 
 def _totals(foundation: Foundation) -> dict[str, Column]:

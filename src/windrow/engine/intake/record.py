@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from windrow.engine.intake import lifecycle
 from windrow.engine.intake.values import Intake, Sessions
 from windrow.engine.quarantine import Reason, note_sessions
-from windrow.engine.upsert import replace_rows, upsert
+from windrow.engine.upsert import number_of_days, replace_rows, upsert
 from windrow.engine.workspace import Workspace
 from windrow.models.foundation import SESSION_ID, USER_ID
 from windrow.tables.days import day_ranges
@@ -46,7 +46,8 @@ def _record(ws: Workspace, found: Sessions, rows: DataFrame) -> None:
     """The look for the sessions has seen which of them are stored, and where."""
     table = ws.lifecycle_destination
     if not found.stored_on:
-        ws.tables.append(table.table, rows)
+        number = number_of_days(ws.tables, table, found.started_on)
+        ws.tables.append(table.table, rows, days=number)
     elif "start_tstamp_date" not in ws.tables.partitions(table.table):
         upsert(ws.tables, table, materialize(rows), search=day_ranges(found.stored_on))
     else:

@@ -1,12 +1,11 @@
-"""Every event of this run's sessions, and no other, each once."""
+"""The events of this run's sessions, and no other, and whose these are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import Window as W
 from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
@@ -15,8 +14,6 @@ from windrow.config import PackageSettings
 from windrow.models.foundation import SESSION_ID, USER_ID, Foundation
 from windrow.tables.frames import few
 from windrow.tables.observed import Observed
-
-_WITHOUT_ORDER = ("map", "variant")
 
 
 def scan(
@@ -61,42 +58,6 @@ def is_within_life(foundation: Foundation, settings: PackageSettings) -> Column:
     if settings.compat and foundation.begins_at_recorded_start:
         is_within &= time >= F.col("session_start")
     return is_within
-
-
-def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFrame:
-    """Of the copies of an event, the first by `time`, then the one enriched first.
-
-    Copies are looked for among rows that agree in `within`, by which the rows are spread too: all
-    that follows works session by session, so this is the one wide shuffle of a run. A run that is
-    small enough for one partition needs none at all.
-    """
-    is_one = events.sparkSession.conf.get("spark.sql.shuffle.partitions") == "1"
-    spread = events.coalesce(1) if is_one else events.repartition(*within)
-    # Any order will do that depends on nothing but the rows. Their columns are compared only where
-    # all before them are the same; a hash of them would be computed for every row.
-    others = [name for name, kind in events.dtypes if not kind.startswith(_WITHOUT_ORDER)]
-    same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
-    order = same_event.orderBy(*dict.fromkeys((time, "etl_tstamp", *others)))
-    # Nothing else is asked of the copies: so Spark lets only the first of them into the window.
-    numbered = spread.withColumn("nth_copy", F.row_number().over(order))
-    return numbered.where(F.col("nth_copy") == 1).drop("nth_copy")
-
-
-def copies_in_other_sessions(
-    events: DataFrame, foundation: Foundation, settings: PackageSettings
-) -> DataFrame:
-    """Event id and session of events whose first copy lies in another session of the run."""
-    session = F.col(foundation.session).alias("session")
-    order = F.struct(settings.session_timestamp, "etl_tstamp", session)
-    sessions_of_event = events.groupBy("event_id").agg(
-        F.collect_list(order).alias("copies"), F.min(order).alias("first")
-    )
-    repeated = sessions_of_event.where(F.size("copies") > 1)
-    return (
-        repeated.select("event_id", "first", F.explode("copies").alias("copy"))
-        .where(F.col("copy.session") != F.col("first.session"))
-        .select("event_id", F.col("copy.session").alias(foundation.session))
-    )
 
 
 def user_of_session(foundation: Foundation, settings: PackageSettings) -> dict[str, Column]:

@@ -10,6 +10,7 @@ from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
+from windrow.engine.intake.copies import first_copies
 from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
@@ -39,7 +40,7 @@ def events_of_window(
     usable = read.over(scanned, measures).where(is_usable)
     meant = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = taken.over(adding(meant, foundation.adds()), {"events": F.count(F.lit(1))})
-    events = kept(session_events.first_copies(added, ["event_id"], "collector_tstamp"))
+    events = kept(first_copies(added, ["event_id"], "collector_tstamp"))
     name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
