@@ -15,7 +15,7 @@ from windrow.engine.commit import reached_by
 from windrow.engine.intake import lifecycle
 from windrow.engine.intake.copies import copies_in_other_sessions
 from windrow.engine.intake.record import _over_long
-from windrow.engine.intake.session_events import user_of_session
+from windrow.engine.intake.session_events import named_users, user_of_session
 from windrow.engine.intake.values import Intake
 from windrow.engine.options import PLAIN, RunOptions
 from windrow.engine.plan import _limits
@@ -104,11 +104,12 @@ def test_a_session_has_the_user_of_its_earliest_event_and_in_compat_the_greatest
         assert rows(later.select(USER_ID, "start_tstamp")) == [("a", "2024-01-01 10:00:00")]
     # All its events, and the user on record: an event that was loaded late names another one.
     events = window.withColumnsRenamed({USER_ID: "domain_userid", "tstamp": "collector_tstamp"})
-    recorded = events.withColumn(USER_ID, F.lit("a"))
     for settings, user in ((OURS, "b"), (REFERENCE, "a")):
-        chosen = user_of_session(Foundation(), settings)
-        of_all = recorded.agg(*(value.alias(name) for name, value in chosen.items()))
-        assert rows(of_all) == [(user, True)]
+        named = named_users(Foundation(), settings)
+        of_all = events.agg(*(value.alias(name) for name, value in named.items()))
+        chosen = user_of_session(settings)
+        of_session = of_all.withColumn(USER_ID, F.lit("a")).withColumns(chosen)
+        assert rows(of_session.select(*chosen)) == [(user, True)]
 
 
 def test_caps_keep_fractions_of_a_second(spark: SparkSession) -> None:

@@ -211,8 +211,10 @@ class Inputs:
             return self._whole_table(reader, owner)
         total = Observed()
         counted = total.over(self.ws.tables.read(table), {"rows": F.count(F.lit(1))})
+        # However long the table is, it stays where it lies.
+        everyone = few(self.intake.everyone, self.intake.most_users)
         found, figures = measured(
-            counted.join(self.intake.everyone, user, how="left_semi"), {"rows": F.count(F.lit(1))}
+            counted.join(everyone, user, how="left_semi"), {"rows": F.count(F.lit(1))}
         )
         if owner.key == (user,) and owner.date is None and owner.replaces is None:
             stored = total.figures()["rows"] if figures["rows"] else 0
@@ -234,7 +236,8 @@ class Inputs:
         """Stored rows of the model itself, of other sessions, on days near this run's."""
         rows = self._whole_table(member, member)
         near = on_days_of(rows, self.ws.destination(member), self.replaced.search(member))
-        return near.join(self._session_ids(), self.ws.foundation.session, how="left_anti")
+        of_run = few(self._session_ids(), self.intake.counts.get("sessions", 0))
+        return near.join(of_run, self.ws.foundation.session, how="left_anti")
 
     # --- users -------------------------------------------------------------------------------
 
@@ -282,7 +285,7 @@ class Inputs:
         looked, found = Observed(), Observed()
         every = looked.over(rows, {"rows": F.count(F.lit(1)), "days": F.collect_set(on_day)})
         known = found.over(
-            every.join(users, user, how="left_semi"),
+            every.join(self._few(users, reader), user, how="left_semi"),
             {
                 "rows": F.count(F.lit(1)),
                 "days": F.collect_set(on_day),
@@ -325,7 +328,7 @@ class Inputs:
         else:
             stored = self._whole_table(reader, owner)
             stored = self._since_first_visit(reader, owner, stored)
-        return stored.join(users.select(user), user, how="left_semi")
+        return stored.join(self._few(users.select(user), reader), user, how="left_semi")
 
     def _stored_of(self, reader: Model, owner: Model, users: DataFrame) -> DataFrame:
         """Every stored row of these users, on whichever days they lie."""
@@ -337,7 +340,7 @@ class Inputs:
             number = self._number_of_users(reader)
             bound = self.key_days.bound(keyed, users, [user], also=near, at_most=number)
             stored = stored.where(bound)
-        return stored.join(users.select(user), user, how="left_semi")
+        return stored.join(self._few(users.select(user), reader), user, how="left_semi")
 
     def _since_first_visit(self, reader: Model, sessions: Model, stored: DataFrame) -> DataFrame:
         """The stored sessions since the first visit of any touched user: a bound that prunes files.
@@ -393,6 +396,10 @@ class Inputs:
         found, size = measured(every, {"users": F.count(F.lit(1))})
         self.numbers_of_users[member.name] = size["users"]
         return found
+
+    def _few(self, users: DataFrame, member: Model) -> DataFrame:
+        """The users that a model sees, or some of them, to be sent to where stored rows lie."""
+        return few(users, self._number_of_users(member))
 
     def _number_of_users(self, member: Model) -> int:
         """At most so many users are touched, as a model sees it."""

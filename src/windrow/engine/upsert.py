@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from windrow.engine.destination import Destination, condition, stored_rows
 from windrow.tables import DELETED, Tables
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import join_by, materialize
+from windrow.tables.frames import few, join_by, materialize
 
 Join = Callable[[DataFrame, DataFrame, Sequence[str], str], DataFrame]
 """Rows, others, the columns to join by, and how."""
@@ -130,7 +130,7 @@ def upsert(
     if keeps != "new":
         rows = materialize(_winners(stored, rows, destination, keeps, join))
     if touched is None:
-        touched = look(stored, key, day, replaced, rows, amended, join)
+        touched = look(stored, key, day, replaced, rows, amended, join, number=number)
     if not touched.days:
         tables.append(destination.table, rows, days=number_of_days(tables, destination, days))
         return
@@ -197,10 +197,13 @@ def look(
     rows: DataFrame | None = None,
     amended: Amended | None = None,
     join: Join = join_by,
+    *,
+    number: int | None = None,
 ) -> Touched:
     """Which days hold rows that go or change.
 
     Those that the run's rows stand for; `rows` None: what is replaced holds their keys too.
+    `number`: of the rows, where it is known. Keys are sent to where stored rows lie.
     """
     by = list(replaced.columns) if replaced else []
     on_day = F.to_date(day) if day else F.lit(_NO_DAY)
@@ -211,9 +214,13 @@ def look(
     if own:
         keys = reduce(DataFrame.union, (it.select(*key) for it in own))
         same = keys.distinct().withColumn("windrow_same", F.lit(1))
+        if number is not None and amended is None:
+            same = few(same, number)
         narrow, hits = join(narrow, same, key, "left"), [F.col("windrow_same")]
     if replaced is not None:
         values = replaced.values.select(*by).distinct().withColumn("windrow_gone", F.lit(1))
+        if replaced.at_most is not None:
+            values = few(values, replaced.at_most)
         narrow, hits = narrow.join(values, by, how="left"), [*hits, F.col("windrow_gone")]
     hit = F.coalesce(*hits)
     found = narrow.groupBy(_STORED_DAY).agg(F.count(F.lit(1)), F.count(hit).alias("hits"))

@@ -14,6 +14,9 @@ SMALL_RUN_EVENTS = 1_000_000
 docs/spark-settings.md has figures.
 """
 _EVENTS_PER_PARTITION = 50_000
+_NOTHING_SENT = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
+"""What lies in one partition is joined there; to send it there takes a job. What is sent to stored
+rows, however many these are, is said where it is done."""
 _LISTING = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "64"}
 """Events of three years lie in a thousand folders; left alone, Spark lists each in a task of its
 own, which takes longer than a small run has otherwise to do."""
@@ -47,6 +50,9 @@ def _groups(events: int) -> tuple[Mapping[str, str], ...]:
         # Rows are interpreted. Java that is written for rows as wide as ours has to be compiled,
         # and much of it is too long for Java to compile well.
         {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+        # What an expression has twice is looked up, row by row, in a cache that costs more.
+        {"spark.sql.subexpressionElimination.enabled": "false"},
+        *([_NOTHING_SENT] if partitions == "1" else []),
         # The events of a run are kept for its length: trying which code would make each column of
         # them smallest takes a sixth of the time in which they are gathered.
         {"spark.sql.inMemoryColumnarStorage.compressed": "false"},

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from windrow.config import PackageSettings
 from windrow.models.foundation import Foundation
 
+NTH_COPY = "windrow_nth_copy"
 _WITHOUT_ORDER = ("map", "variant")
 
 
@@ -19,7 +20,8 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
 
     Copies are looked for among rows that agree in `within`, by which the rows are spread too: all
     that follows works session by session, so this is the one wide shuffle of a run. A run that is
-    small enough for one partition needs none at all.
+    small enough for one partition needs none at all. The rows come with NTH_COPY: from what is kept
+    of them, nobody has to read it; to take it out, each row would be written anew.
     """
     spread = in_one_partition(events) if _is_small(events) else events.repartition(*within)
     # Any order will do that depends on nothing but the rows. Their columns are compared only where
@@ -28,8 +30,8 @@ def first_copies(events: DataFrame, within: Sequence[str], time: str) -> DataFra
     same_event = W.partitionBy(*dict.fromkeys((*within, "event_id")))
     order = same_event.orderBy(*dict.fromkeys((time, "etl_tstamp", *others)))
     # Nothing else is asked of the copies: so Spark lets only the first of them into the window.
-    numbered = spread.withColumn("nth_copy", F.row_number().over(order))
-    return numbered.where(F.col("nth_copy") == 1).drop("nth_copy")
+    numbered = spread.withColumn(NTH_COPY, F.row_number().over(order))
+    return numbered.where(F.col(NTH_COPY) == 1)
 
 
 def in_one_partition(rows: DataFrame) -> DataFrame:

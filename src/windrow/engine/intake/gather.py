@@ -16,6 +16,7 @@ from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
 from windrow.engine.intake.copies import (
+    NTH_COPY,
     copies_in_other_sessions,
     first_copies,
     ids_in_several_sessions,
@@ -50,25 +51,27 @@ def gather_events(
     scanned = session_events.scan(
         source, foundation, first, last, wanted, keeps=keeps, unreadable=unreadable
     )
-    found = session_events.events_of_sessions(scanned, sessions.this_run, foundation, settings)
-    added = adding(found, foundation.adds()).drop(*_read_for_foundation_only(ws, event_columns))
-    with_copies = read.over(added, {"events": F.count(F.lit(1))})
-    events = kept(first_copies(with_copies, [foundation.session], settings.session_timestamp))
+    usable = adding(scanned.where(foundation.is_usable(settings)), foundation.adds())
+    narrowed = usable.drop(*_read_for_foundation_only(ws, event_columns))
+    found = session_events.events_of_sessions(narrowed, sessions.this_run, foundation, settings)
+    with_copies = read.over(found, {"events": F.count(F.lit(1))})
+    cached = kept(first_copies(with_copies, [foundation.session], settings.session_timestamp))
+    events = cached.drop(NTH_COPY)
     filtered = _filtered(ws, events)
     lives, totals = measured(
-        _with_users(sessions.this_run, _seen_sessions(ws, events, filtered)),
+        _with_users(ws, sessions.this_run, _seen_sessions(ws, events, filtered)),
         {**_totals(foundation), **{name: F.sum(name) for name in filtered}},
     )
     has_events = bool(totals["events"])
     bad = unreadable.figures(has_rows=has_events)
     refuse_misfits(bad)
-    unique = events.drop(USER_ID)
+    unique = events
     if totals["mixed"] and foundation.has_one_user_per_session:
         mixed = lives.where("is_mixed")
         unique = session_events.with_session_user(unique, mixed, totals["mixed"], foundation)
     elsewhere = _copies_elsewhere(ws, events, sessions, settled)
     if elsewhere is None:
-        events.unpersist()
+        cached.unpersist()
         return None
     if elsewhere.number:
         by = ["event_id", foundation.session]
@@ -98,7 +101,7 @@ def gather_events(
         reached=reached,
         days=tuple({*(totals["days"] or ()), *sessions.days}),
         counts=counts,
-        cached=events,
+        cached=cached,
     )
 
 
@@ -181,7 +184,6 @@ def _read_for_foundation_only(ws: Workspace, asked: Iterable[str] | None) -> lis
 def _seen_sessions(ws: Workspace, events: DataFrame, filtered: Mapping[str, Column]) -> DataFrame:
     """One row per session that has events: what they add up to, and whose it is."""
     settings, foundation = ws.settings, ws.foundation
-    user = session_events.user_of_session(foundation, settings)
     return events.groupBy(F.col(foundation.session).alias(SESSION_ID)).agg(
         F.count(F.lit(1)).alias("events"),
         F.max(settings.session_timestamp).alias("last"),
@@ -189,21 +191,23 @@ def _seen_sessions(ws: Workspace, events: DataFrame, filtered: Mapping[str, Colu
         F.collect_set(foundation.user).alias("users"),
         *(F.count_if(is_so).alias(f"with_{name}") for name, is_so in foundation.counts().items()),
         *(F.count_if(is_so).alias(name) for name, is_so in filtered.items()),
-        *(value.alias(name) for name, value in user.items()),
+        *(
+            value.alias(name)
+            for name, value in session_events.named_users(foundation, settings).items()
+        ),
     )
 
 
-def _with_users(sessions: DataFrame, seen: DataFrame) -> DataFrame:
+def _with_users(ws: Workspace, sessions: DataFrame, seen: DataFrame) -> DataFrame:
     """The sessions with the user id that their events carry, and everyone whose they are or were.
 
     The lifecycle still says whose the sessions were when they were last processed.
     """
-    of_events = seen.withColumnRenamed(USER_ID, "user_of_events")
-    user = F.coalesce("user_of_events", USER_ID)
+    of_session = session_events.user_of_session(ws.settings)
     nobody = F.array().cast("array<string>")
-    whose = F.array_union(F.coalesce("users", nobody), F.array(user, USER_ID))
-    return sessions.join(of_events, SESSION_ID, how="left").withColumns(
-        {"whose": whose, "recorded": F.array(USER_ID), USER_ID: user}
+    whose = F.array_union(F.coalesce("users", nobody), F.array(of_session[USER_ID], USER_ID))
+    return sessions.join(seen, SESSION_ID, how="left").withColumns(
+        {"whose": whose, "recorded": F.array(USER_ID), **of_session}
     )
 
 

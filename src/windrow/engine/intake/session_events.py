@@ -33,22 +33,20 @@ def scan(
 
 
 def events_of_sessions(
-    scanned: DataFrame, sessions: DataFrame, foundation: Foundation, settings: PackageSettings
+    events: DataFrame, sessions: DataFrame, foundation: Foundation, settings: PackageSettings
 ) -> DataFrame:
-    """The usable events of the sessions, up to each session's cap, copies still among them.
+    """Those of the usable events that are of the sessions, up to the cap of each, copies included.
 
-    `scanned` lies within the sessions' first start and last end. An event need not lie between
+    `events` lie within the sessions' first start and last end. An event need not lie between
     its own session's ends: late-loaded ones are older or newer than the recorded life. Some of the
-    reference's packages leave the older ones out.
+    reference's packages leave the older ones out. No column is added, so that no row is written
+    anew for it.
     """
     lives = sessions.select(
-        F.col(SESSION_ID).alias(foundation.session),
-        F.col(USER_ID),
-        F.col("start_tstamp").alias("session_start"),
+        F.col(SESSION_ID).alias("windrow_session"), F.col("start_tstamp").alias("session_start")
     )
-    is_taken = is_within_life(foundation, settings) & foundation.is_usable(settings)
-    found = scanned.join(lives, foundation.session, how="inner")
-    return found.where(is_taken).drop("session_start")
+    is_of = F.col(foundation.session) == F.col("windrow_session")
+    return events.join(lives, is_of & is_within_life(foundation, settings), how="left_semi")
 
 
 def is_within_life(foundation: Foundation, settings: PackageSettings) -> Column:
@@ -60,28 +58,36 @@ def is_within_life(foundation: Foundation, settings: PackageSettings) -> Column:
     return is_within
 
 
-def user_of_session(foundation: Foundation, settings: PackageSettings) -> dict[str, Column]:
-    """Aggregates over a session's events: its one user, and whether its events name another.
+def named_users(foundation: Foundation, settings: PackageSettings) -> dict[str, Column]:
+    """Aggregates over a session's events, of the users that they name; see `user_of_session`."""
+    user = F.col(foundation.user)
+    order = F.struct(settings.session_timestamp, "event_id")
+    return {
+        "earliest_user": F.min_by(user, F.when(user.isNotNull(), order)),
+        "greatest_user": F.max(user),
+        "names_several": ~(F.min(user).eqNullSafe(F.max(user)))
+        | F.count_if(user.isNull()).between(1, F.count(F.lit(1)) - 1),
+    }
+
+
+def user_of_session(settings: PackageSettings) -> dict[str, Column]:
+    """A session's one user, and whether its events name another; beside the one on record.
 
     The user is that of the earliest event which carries one, so that it is the same however runs
     were cut; with `compat`, the one that the lifecycle manifest froze. It is that one too where
     only events name a user that models do not see.
     """
-    user = F.col(foundation.user)
+    recorded, greatest = F.col(USER_ID), F.col("greatest_user")
     if settings.compat:
-        chosen = F.max(USER_ID)
+        chosen, differs = recorded, ~greatest.eqNullSafe(recorded)
     else:
-        order = F.struct(settings.session_timestamp, "event_id")
-        earliest = F.min_by(user, F.when(user.isNotNull(), order))
-        chosen = F.coalesce(earliest, F.max(USER_ID))
-    differs = ~(F.min(user).eqNullSafe(F.max(user))) | (
-        F.count_if(user.isNull()).between(1, F.count(F.lit(1)) - 1)
-    )
-    if settings.compat:
-        differs |= ~F.max(user).eqNullSafe(F.max(USER_ID))
-    else:
-        differs |= F.max(user).isNull() & F.max(USER_ID).isNotNull()
-    return {USER_ID: chosen, "is_mixed": differs}
+        chosen = F.coalesce("earliest_user", recorded)
+        differs = greatest.isNull() & recorded.isNotNull()
+    # Of a session without events nobody can differ.
+    return {
+        USER_ID: chosen,
+        "is_mixed": F.col("names_several") | (F.col("names_several").isNotNull() & differs),
+    }
 
 
 def with_session_user(

@@ -10,7 +10,7 @@ from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
-from windrow.engine.intake.copies import first_copies
+from windrow.engine.intake.copies import NTH_COPY, first_copies
 from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
@@ -40,7 +40,8 @@ def events_of_window(
     usable = read.over(scanned, measures).where(is_usable)
     meant = usable if foundation.keeps is None else usable.where(foundation.keeps())
     added = taken.over(adding(meant, foundation.adds()), {"events": F.count(F.lit(1))})
-    events = kept(first_copies(added, ["event_id"], "collector_tstamp"))
+    cached = kept(first_copies(added, ["event_id"], "collector_tstamp"))
+    events = cached.drop(NTH_COPY)
     name = F.col("event_name") if "event_name" in events.columns else F.lit(None).cast("string")
     totals = events.agg(
         F.count(F.lit(1)).alias("events"),
@@ -69,6 +70,6 @@ def events_of_window(
         reached=from_micros(totals["reached"]),
         days=tuple(totals["days"]),
         counts=counts,
-        cached=events,
+        cached=cached,
         event_names=frozenset(totals["names"]) if is_known else None,
     )

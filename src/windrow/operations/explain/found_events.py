@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros
 from windrow.engine.intake import columns_read, lifecycle, session_events
-from windrow.engine.intake.copies import copies_in_other_sessions, first_copies
+from windrow.engine.intake.copies import NTH_COPY, copies_in_other_sessions, first_copies
 from windrow.engine.key_days import KeyDays, keyed_sessions
 from windrow.engine.model_run import event_columns
 from windrow.engine.workspace import Workspace
@@ -228,7 +228,7 @@ def _with_copies_elsewhere(
         return judged.withColumn("first_session", F.lit(None).cast("string"))
     session = ws.foundation.session
     usable = judged.where(F.col("event_id").isNotNull() & ~_any_of(reasons))
-    single = first_copies(usable, [session], ws.settings.session_timestamp)
+    single = first_copies(usable, [session], ws.settings.session_timestamp).drop(NTH_COPY)
     copies = copies_in_other_sessions(single, ws.foundation, ws.settings)
     counts = single.join(copies, ["event_id", session], how="left_anti")
     firsts = counts.select("event_id", F.col(session).alias("first_session"))
