@@ -3,15 +3,16 @@
 A table's recent days are looked through themselves. Of its older ones `snowplow_<package>_key_days`
 has a row for each key and day, the key as a short hash, so that looking for a few keys among those
 of years reads a few bytes for each, and then the days that were found. A row too many costs a look
-at a day in vain; a row too few would store a key twice. So rows are only ever added, and the table
-counts for nothing where anyone but a run of ours may have changed what it tells of. Then whole
-tables are looked through once more, and it is made anew.
+at a day in vain; a row too few would store a key twice. So rows are only ever added, and of tables
+whose rows go on to later days all are made anew every eighth time. It counts for nothing where
+anyone but a run of ours may have changed what it tells of. Then whole tables are looked through
+once more, and it is made anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
 
@@ -39,7 +40,7 @@ _HASH_BITS = 40
 """Of a thousand million keys, a thousand others take one of them for theirs: a look in vain."""
 
 KEY_DAYS: Columns = {
-    "of": column("string", "The table, and the columns of it that are the key."),
+    "of": column("string", "The table, and the columns that its rows are looked up by."),
     "day": column("date", "Day on which the table may hold rows of the key."),
     "key_hash": column("bigint", f"Hash of the key, {_HASH_BITS} bits of it."),
 }
@@ -52,6 +53,8 @@ class Keyed:
     table: TableName
     columns: tuple[str, ...]
     day: str
+    moves: bool = False
+    """Rows go on to later days: what is known of the days that they left is dropped at times."""
 
     @property
     def name(self) -> str:
@@ -95,7 +98,8 @@ def keyed_by_key(ws: Workspace, member: Model) -> Keyed | None:
     table = ws.table(member)
     if columns is None:
         columns = ws.tables.columns(table) if ws.tables.exists(table) else {}
-    return _keyed(ws, member, member.key, columns)
+    keyed = _keyed(ws, member, member.key, columns)
+    return None if keyed is None else replace(keyed, moves=True)
 
 
 def _keyed(ws: Workspace, member: Model, by: tuple[str, ...], columns: Columns) -> Keyed | None:
@@ -224,6 +228,7 @@ class KeyDays:
         nobody knows.
         """
         noted, old = dict(self.known), newest - timedelta(days=RECENT_DAYS)
+        is_tidied = (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0
         anew: dict[str, DataFrame] = {}
         added: list[DataFrame] = []
         for keyed, rows in brought.items():
@@ -236,13 +241,13 @@ class KeyDays:
             if not self._is_due(keyed, until, old):
                 continue
             stored = self.ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
-            if until is None:
+            if until is None or (keyed.moves and is_tidied):
                 anew[keyed.name] = _entries(stored, keyed)
             else:
                 added.append(_entries(stored.where(F.col(keyed.day) >= F.lit(until)), keyed))
             noted[keyed.name] = old
         self._write(anew, added)
-        if noted != self.known and (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0:
+        if noted != self.known and is_tidied:
             self.ws.tables.compact(self.table)
         return noted
 
