@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from histories import DAYS, LAST_DAY, delete_old_days
 from random_runs import days_become_old
 from website import ONLY_PAGE_VIEWS, Event, Site, at, event
 from windrow.engine import key_days
@@ -16,9 +17,6 @@ from windrow.engine.intake.record import quarantine_sessions
 from windrow.engine.key_days import KeyDays
 
 pytestmark = pytest.mark.ci
-
-FIRST_DAY = date(2024, 1, 1)
-LAST_DAY = date(2024, 1, 28)
 
 
 def visit(session: str, day: date, *, user: str | None = None, cookie: str) -> list[Event]:
@@ -40,8 +38,7 @@ def usual(day: date) -> list[Event]:
 def site_with_history(spark: SparkSession, folder: Path, format: str) -> Site:
     """Four weeks, taken in at once, and old enough to be told from where their keys lie."""
     site = Site(spark, folder, format=format, backfill_limit_days=100)
-    days = [FIRST_DAY + timedelta(days=number) for number in range(28)]
-    events = [it for day in days for it in usual(day)]
+    events = [it for day in DAYS for it in usual(day)]
     # Events lie as loaders leave them: a folder for each day.
     site.arrive_by_day(*events)
     assert site.run(f"{LAST_DAY} 00:00").outcome == "succeeded"
@@ -49,18 +46,6 @@ def site_with_history(spark: SparkSession, folder: Path, format: str) -> Site:
     assert {name.partition("(")[2] for name in noted} == {"session_id)", "domain_userid)"}
     assert set(noted.values()) == {LAST_DAY - timedelta(days=key_days.RECENT_DAYS)}
     return site
-
-
-def delete_files(site: Site, table: str, first: date, last: date, day: str) -> int:
-    """Delete the data files of some days; a scan of one of them fails."""
-    gone = 0
-    for number in range((last - first).days + 1):
-        for file in site.folder.glob(
-            f"{table}/**/{day}={first + timedelta(days=number)}/*.parquet"
-        ):
-            file.unlink()
-            gone += 1
-    return gone
 
 
 def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
@@ -75,17 +60,15 @@ def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
         *visit(f"new-{back}", today, cookie=f"new-{back}"),
         *visit("login", today, cookie=f"new-{back}", user="anna"),
     )
-    stretches = [(date(2024, 1, 7), date(2024, 1, 19))]
-    for table, day in {
+    tables = {
         "events": "load_tstamp_date",
         "warehouse/derived/snowplow_web_sessions": "start_tstamp_date",
         "warehouse/derived/snowplow_web_users": "start_tstamp_date",
         "warehouse/snowplow_manifest/snowplow_web_base_sessions_lifecycle_manifest": (
             "start_tstamp_date"
         ),
-    }.items():
-        for first, last in stretches:
-            assert delete_files(site, table, first, last, day) >= 13
+    }
+    delete_old_days(site, tables)
     assert site.run(f"{today + timedelta(days=1)} 00:00").outcome == "succeeded"
 
     near = f"start_tstamp_date <= '2024-01-05' or start_tstamp_date > '{date(2024, 1, 20)}'"

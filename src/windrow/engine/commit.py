@@ -14,9 +14,8 @@ from windrow.engine.intake import Intake
 from windrow.engine.key_days import (
     Brought,
     Keyed,
-    keyed_by_user,
+    keyed_models,
     keyed_sessions,
-    models_by_user,
 )
 from windrow.engine.model_run import ModelRun
 from windrow.engine.plan import Plan, next_lower
@@ -145,9 +144,8 @@ def _brought(ws: Workspace, models: ModelRun) -> dict[Keyed, Brought | None]:
         number = found.counts["sessions_with_new_events"]
         brought[keyed_sessions(ws)] = Brought(rows, number, found.started_on)
     committed = ws.tables.written()
-    for member in models_by_user(ws):
-        keyed = keyed_by_user(ws, member)
-        if keyed is None or keyed.table not in committed:
+    for member, keyed in keyed_models(ws):
+        if keyed.table not in committed:
             continue
         written = models.written.get(member.name)
         if written is None or written.on is None:

@@ -16,7 +16,7 @@ from windrow.engine.destination import on_days_of
 from windrow.engine.holding import Seen, versions_at_success
 from windrow.engine.in_step import in_step, lags
 from windrow.engine.intake import Intake
-from windrow.engine.key_days import KeyDays, keyed_by_user
+from windrow.engine.key_days import KeyDays, keyed_by, keyed_by_key, keyed_by_user
 from windrow.engine.recompute import Recompute
 from windrow.engine.replaced_rows import ReplacedRows
 from windrow.engine.upsert import Replaced, Touched, look
@@ -28,7 +28,7 @@ from windrow.models.parts.users import Changed, Visits
 from windrow.reference.frames import ReferenceFrames
 from windrow.state.limits import Limits
 from windrow.tables import GoneVersionError, TableName
-from windrow.tables.days import day_ranges
+from windrow.tables.days import DayRange, day_ranges
 from windrow.tables.frames import few, frame_of, materialize, measured
 from windrow.tables.observed import Observed
 
@@ -64,6 +64,8 @@ class Inputs:
 
     A function where it is known only once the model's rows are computed.
     """
+    own_days: dict[str, tuple[DayRange, ...]] = field(default_factory=dict)
+    """Model -> the days of its stored rows that it asked for by their key."""
     models: tuple[Model, ...] = ()
     """Those of the run."""
     in_step: frozenset[tuple[str, str]] = frozenset()
@@ -161,8 +163,10 @@ class Inputs:
 
     # --- stored tables -----------------------------------------------------------------------
 
-    def _stored(self, reader: Model, source: Stored) -> DataFrame | None:
+    def _stored(self, reader: Model, source: Stored) -> Any:
         owner = self.ws.model(source.model)
+        if source.by:
+            return partial(self._stored_by, reader, owner, source.by)
         if source.in_step_with and (reader.name, source.in_step_with) not in self.in_step:
             return None
         if source.of_users and owner.key == (self.ws.foundation.user,):
@@ -183,6 +187,41 @@ class Inputs:
         if source.of_sessions:
             rows = rows.join(self._session_ids(), self.ws.foundation.session, how="left_semi")
         return rows
+
+    def _stored_by(self, reader: Model, owner: Model, column: str, asked: DataFrame) -> DataFrame:
+        """The stored rows with one of the values that the column has in a frame."""
+        stored, values = self._whole_table(reader, owner), asked.select(column).distinct()
+        keyed = keyed_by(self.ws, owner, (column,))
+        # What this run itself brought to old days is not known there yet.
+        brought = () if owner.name == reader.name else self.replaced.search(owner)
+        if keyed is None or brought is None or not self.key_days.covers(keyed):
+            return stored.join(values, column, how="left_semi")
+        values, size = measured(values, {"values": F.count(F.lit(1))})
+        if not size["values"]:
+            return stored.limit(0)
+        days = self.key_days.days_of(keyed, values, [column], at_most=size["values"])
+        if owner.name == reader.name and reader.key == (column,):
+            self.own_days[reader.name] = days
+        near = on_days_of(stored, self.ws.destination(owner), (*days, *brought))
+        return near.join(few(values, size["values"]), column, how="left_semi")
+
+    def search(
+        self, member: Model, rows: DataFrame, *, number: int, on: Collection[date | None]
+    ) -> tuple[DayRange, ...] | None:
+        """The days on which stored rows that the run's rows replace can lie; None: anywhere.
+
+        `number` and `on`: how many rows the run has, and on which days.
+        """
+        search = self.replaced.search(member)
+        if search is not None:
+            return search
+        if member.name in self.own_days:
+            # Rows that it did not look up by their key stay where they are.
+            return (*self.own_days[member.name], *day_ranges(day for day in on if day is not None))
+        keyed = keyed_by_key(self.ws, member)
+        if keyed is None or not self.key_days.covers(keyed):
+            return None
+        return self.key_days.days_of(keyed, rows, keyed.columns, at_most=number)
 
     def _of_users(self, reader: Model, owner: Model, source: Stored) -> DataFrame:
         """Stored rows of the users of this run's sessions, with or without what the run changed."""

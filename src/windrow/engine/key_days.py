@@ -3,15 +3,16 @@
 A table's recent days are looked through themselves. Of its older ones `snowplow_<package>_key_days`
 has a row for each key and day, the key as a short hash, so that looking for a few keys among those
 of years reads a few bytes for each, and then the days that were found. A row too many costs a look
-at a day in vain; a row too few would store a key twice. So rows are only ever added, and the table
-counts for nothing where anyone but a run of ours may have changed what it tells of. Then whole
-tables are looked through once more, and it is made anew.
+at a day in vain; a row too few would store a key twice. So rows are only ever added, and of tables
+whose rows go on to later days all are made anew every eighth time. It counts for nothing where
+anyone but a run of ours may have changed what it tells of. Then whole tables are looked through
+once more, and it is made anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
 
@@ -39,7 +40,7 @@ _HASH_BITS = 40
 """Of a thousand million keys, a thousand others take one of them for theirs: a look in vain."""
 
 KEY_DAYS: Columns = {
-    "of": column("string", "The table, and the columns of it that are the key."),
+    "of": column("string", "The table, and the columns that its rows are looked up by."),
     "day": column("date", "Day on which the table may hold rows of the key."),
     "key_hash": column("bigint", f"Hash of the key, {_HASH_BITS} bits of it."),
 }
@@ -52,6 +53,8 @@ class Keyed:
     table: TableName
     columns: tuple[str, ...]
     day: str
+    moves: bool = False
+    """Rows go on to later days: what is known of the days that they left is dropped at times."""
 
     @property
     def name(self) -> str:
@@ -74,20 +77,55 @@ def keyed_sessions(ws: Workspace) -> Keyed:
     return Keyed(ws.lifecycle, (ws.foundation.recorded_session,), "start_tstamp_date")
 
 
+def keyed_by(ws: Workspace, member: Model, by: tuple[str, ...]) -> Keyed | None:
+    """A model's table, by some of its columns; None where its rows have no day."""
+    return _keyed(ws, member, by, member.columns_for(ws.settings_of(member)) or {})
+
+
 def keyed_by_user(ws: Workspace, member: Model) -> Keyed | None:
     """A model's table, by user; None where its rows have no day."""
-    columns = member.columns_for(ws.settings_of(member)) or {}
-    day = ws.destination(member).day_column(columns)
-    if day is None or columns.get(day) != "date" or ws.foundation.user not in columns:
+    return keyed_by(ws, member, (ws.foundation.user,))
+
+
+def keyed_by_key(ws: Workspace, member: Model) -> Keyed | None:
+    """A model's table, by its key; None unless a row that it replaces may be as old as the table.
+
+    Its columns may be those that the stored rows have.
+    """
+    if member.keeps != "latest" or ws.settings.compat:
         return None
-    return Keyed(ws.table(member), (ws.foundation.user,), day)
+    columns = member.columns_for(ws.settings_of(member))
+    table = ws.table(member)
+    if columns is None:
+        columns = ws.tables.columns(table) if ws.tables.exists(table) else {}
+    keyed = _keyed(ws, member, member.key, columns)
+    return None if keyed is None else replace(keyed, moves=True)
+
+
+def _keyed(ws: Workspace, member: Model, by: tuple[str, ...], columns: Columns) -> Keyed | None:
+    day = ws.destination(member).day_column(columns)
+    if day is None or columns.get(day) != "date" or not {*by} <= {*columns}:
+        return None
+    return Keyed(ws.table(member), by, day)
 
 
 def keyed_tables(ws: Workspace) -> list[Keyed]:
     """All that is indexed for a package."""
-    found: list[Keyed | None] = [keyed_sessions(ws)] if ws.foundation.has_sessions else []
-    found += [keyed_by_user(ws, member) for member in models_by_user(ws)]
-    return [keyed for keyed in found if keyed is not None]
+    sessions = [keyed_sessions(ws)] if ws.foundation.has_sessions else []
+    return [*sessions, *(keyed for _, keyed in keyed_models(ws))]
+
+
+def keyed_models(ws: Workspace) -> list[tuple[Model, Keyed]]:
+    """The models whose stored rows are looked up, each with what it is looked up by."""
+    readers = [*ws.models, *(m.amend for m in ws.models if m.amend is not None)]
+    sources = [it for reader in readers for it in reader.inputs.values()]
+    asked = sorted({(it.model, it.by) for it in sources if isinstance(it, Stored) and it.by})
+    found = [
+        *((member, keyed_by_user(ws, member)) for member in models_by_user(ws)),
+        *((ws.model(name), keyed_by(ws, ws.model(name), (column,))) for name, column in asked),
+        *((member, keyed_by_key(ws, member)) for member in ws.models),
+    ]
+    return [(member, keyed) for member, keyed in found if keyed is not None]
 
 
 def models_by_user(ws: Workspace) -> list[Model]:
@@ -158,9 +196,15 @@ class KeyDays:
 
         `by`: what the keys' frame calls the key's columns; `at_most`: so many keys there are.
         """
-        ranges = (*self._old_days(keyed, keys, by, at_most), *also)
+        ranges = (*self.days_of(keyed, keys, by, at_most=at_most), *also)
+        return on_days(keyed.day, ranges, or_null=True)
+
+    def days_of(
+        self, keyed: Keyed, keys: DataFrame, by: Sequence[str], *, at_most: int
+    ) -> tuple[DayRange, ...]:
+        """The days of all stored rows with one of the keys, and on others."""
         recent = DayRange(self.known[keyed.name], date.max)
-        return on_days(keyed.day, (*ranges, recent), or_null=True)
+        return (*self._old_days(keyed, keys, by, at_most), recent)
 
     def _old_days(
         self, keyed: Keyed, keys: DataFrame, by: Sequence[str], at_most: int
@@ -184,6 +228,7 @@ class KeyDays:
         nobody knows.
         """
         noted, old = dict(self.known), newest - timedelta(days=RECENT_DAYS)
+        is_tidied = (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0
         anew: dict[str, DataFrame] = {}
         added: list[DataFrame] = []
         for keyed, rows in brought.items():
@@ -196,13 +241,13 @@ class KeyDays:
             if not self._is_due(keyed, until, old):
                 continue
             stored = self.ws.tables.read(keyed.table).where(F.col(keyed.day) < F.lit(old))
-            if until is None:
+            if until is None or (keyed.moves and is_tidied):
                 anew[keyed.name] = _entries(stored, keyed)
             else:
                 added.append(_entries(stored.where(F.col(keyed.day) >= F.lit(until)), keyed))
             noted[keyed.name] = old
         self._write(anew, added)
-        if noted != self.known and (old.toordinal() // EVERY_DAYS) % _COMPACTED_AFTER == 0:
+        if noted != self.known and is_tidied:
             self.ws.tables.compact(self.table)
         return noted
 

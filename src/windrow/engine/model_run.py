@@ -164,7 +164,7 @@ class ModelRun:
             replaced, search = self._recompute.replaced(member)
         else:
             replaced = self._replaced.replaced(member, rows, self.inputs.users_touched)
-            search = self._replaced.search(member)
+            search = self.inputs.search(member, rows, number=found.rows, on=found.on or ())
         if destination.table in self._made:
             # Nothing can be in the way.
             days = number_of_days(self.ws.tables, destination, found.on)

@@ -28,6 +28,9 @@ from windrow.models.extras import reads as reads_of_extras
 from windrow.models.impossible import impossible
 from windrow.tables import Columns
 
+StoredRows = Callable[[DataFrame], DataFrame]
+"""From a frame to the stored rows that have one of its values in a column: `stored(…, by=…)`."""
+
 Kind = Literal["incremental", "rebuilt", "this_run"]
 Keeps = Literal["new", "earliest", "latest"]
 
@@ -78,12 +81,14 @@ class Stored:
     """Such a name without a schema: one that nearly names a model is a misspelt one."""
     touched: bool = False
     """Only the rows of the reader's keys that this run bears on; see `own_models`."""
+    by: str = ""
+    """A column: in place of rows, a function from a frame to those with one of its values there."""
 
     @property
     def is_whole(self) -> bool:
         """True: all rows of the table, as they are now."""
         parts = (self.before_this_run, self.near, self.of_sessions, self.of_users, self.touched)
-        return not any((*parts, self.in_step_with))
+        return not any((*parts, self.in_step_with, self.by))
 
 
 def stored(
@@ -94,6 +99,7 @@ def stored(
     of_sessions: bool = False,
     of_users: bool = False,
     in_step_with: str = "",
+    by: str = "",
 ) -> Any:
     """The whole derived table of a model, as the default value of a parameter.
 
@@ -101,7 +107,9 @@ def stored(
     those on which rows of this run's sessions lie or lay; `of_sessions` only the rows of this
     run's sessions, for a model whose rows a run replaces by session; `of_users` only the rows of
     their users. `in_step_with` another model gives the rows if they were made from all that the
-    other's table had when the run began, and else None.
+    other's table had when the run began, and else None. `by` a column gives a function in place of
+    rows: from a frame with that column to the stored rows with one of its values, wherever they
+    lie; of rows of its own table that it does not ask for so, a model changes no day.
     """
     name = model if isinstance(model, str) else model.name
     return Stored(
@@ -111,6 +119,7 @@ def stored(
         of_sessions=of_sessions,
         of_users=of_users,
         in_step_with=in_step_with,
+        by=by,
     )
 
 

@@ -96,7 +96,11 @@ def carted(
 ) -> DataFrame:
     frame, settings = base_events(spark, events, cart_abandoned_after_hours=24)
     before = frame_of(spark, [], CARTS) if known is None else known
-    return carts(frame, settings, at(until), before)
+
+    def of_carts(asked: DataFrame) -> DataFrame:
+        return before.join(asked, "cart_key", how="left_semi")
+
+    return carts(frame, settings, at(until), of_carts, before)
 
 
 MONDAY = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from random_runs import any_cuts, few_examples, run_in_pieces
+from random_runs import any_cuts, days_become_old, few_examples, run_in_pieces
 from shop import Shop, action, product
 from website import Event, Site, at, event, rows
 from windrow import SourceError
@@ -289,7 +289,21 @@ def traffic(seed: int) -> list[Event]:
     return events
 
 
+@pytest.mark.ci
+@days_become_old()
+def test_daily_runs_that_look_carts_up_equal_one_run(spark: SparkSession, tmp_path: Path):
+    whole, daily = Shop(spark, tmp_path / "whole"), Shop(spark, tmp_path / "daily")
+    for shop in (whole, daily):
+        shop.arrive(*traffic(4))
+    assert not whole.run("2024-01-09 00:00").has_failed
+    run_in_pieces(daily, [24 * day for day in (2, 3, 5, 6)], again=1, days=8)
+    noted = daily.workspace.runs.last("ecommerce", 1)[0].key_days
+    assert "snowplow_ecommerce_carts(cart_key)" in noted
+    assert contents(daily) == contents(whole)
+
+
 @pytest.mark.slow
+@days_become_old()
 @few_examples(3)
 @any_cuts(days=6, most=3)
 def test_random_runs_with_reruns_equal_one_run(

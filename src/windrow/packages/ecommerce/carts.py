@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.columns.timestamps import literal
 from windrow.models.checks import AcceptedValues
-from windrow.models.model import Reads, model, stored
+from windrow.models.model import Reads, StoredRows, model, stored
 from windrow.packages.ecommerce.cart_interactions import is_cart_event
 from windrow.packages.ecommerce.event_fields import EVENT_READS, MONEY
 from windrow.packages.ecommerce.settings import EcommerceSettings
@@ -57,7 +57,8 @@ def carts(
     events: DataFrame,
     settings: EcommerceSettings,
     until: datetime,
-    known: DataFrame = stored("carts"),
+    known: StoredRows = stored("carts", by="cart_key"),
+    all_carts: DataFrame = stored("carts"),
 ) -> DataFrame:
     """One row per cart id, or per session where carts have no ids.
 
@@ -65,10 +66,11 @@ def carts(
     one more session, so that a session which is read again changes nothing.
     """
     this_run = _per_cart(events.where(is_cart_event()), settings)
-    touched = known.join(this_run, "cart_key", how="left_semi")
-    merged = _merge_parts(this_run.unionByName(_as_part(touched)))
+    merged = _merge_parts(this_run.unionByName(_as_part(known(this_run))))
+    # Of all statuses `open` is the greatest: the statistics of files in which every cart has come
+    # to its end say that none is open, so that only files of the last days are read.
     is_overdue = (F.col("status") == OPEN) & (_due(settings) <= literal(until))
-    overdue = known.where(is_overdue).join(this_run, "cart_key", how="left_anti")
+    overdue = all_carts.where(is_overdue).join(this_run, "cart_key", how="left_anti")
     return (
         merged.unionByName(overdue.select(*merged.columns))
         .withColumns(_fate(settings, until))
