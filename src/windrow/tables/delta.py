@@ -336,7 +336,7 @@ class DeltaTables(SqlTables):
                 # Few tasks with a file each for few days: no row is sent about, and a large day is
                 # not left to one task.
                 partitions = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
-                return rows.coalesce(min(_MOST_FILES_OF_A_DAY, -(-partitions // 2)))
+                return rows.coalesce(min(_MOST_FILES_OF_A_DAY, -(-partitions // 4)))
             # Spark rebalances only when it is adaptive.
             return rows.repartition(*partition_by)
         return rows.hint("rebalance", *partition_by)
