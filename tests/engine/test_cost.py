@@ -15,8 +15,8 @@ from windrow.state import fence
 pytestmark = pytest.mark.ci
 
 MOST_EXECUTIONS = 24
-MOST_JOBS = 88
-"""Spark sends small frames around by jobs of their own, and here all frames are small."""
+MOST_JOBS = 75
+"""Keys that are sent to stored rows take a job each."""
 MOST_SCANS = 30
 """A plan shows what a cached frame was read from each time that the frame is used."""
 
