@@ -43,7 +43,7 @@ test-all: setup ## Run all tests
 
 test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (needs uv)
 	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
-	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[metrics,openlineage]'
+	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[metrics,openlineage,connect]'
 	uv pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
 	uv pip install --quiet --python $(LOWEST)/bin/python --no-deps -r requirements.nodeps.lock
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from zlib import crc32
 
@@ -16,8 +15,9 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from conformance.published import need_fixtures
-from windrow.spark.jars import FORMATS
-from windrow.spark.java_flags import COMPILER_FLAGS
+from windrow.spark.jars import FORMATS, SHIPPED_WITH_SPARK, ivy_home
+from windrow.spark.jvm import start_context
+from windrow.spark.known_jars import known_jars
 from windrow.tables import Tables, open_tables
 
 # Two busy cores make any example slow once in a while; a test that hangs has its own limit.
@@ -25,13 +25,18 @@ settings.register_profile("windrow", deadline=None)
 settings.load_profile("windrow")
 
 SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.app.name": "windrow-tests",
     "spark.jars.packages": ",".join(jars.coordinates for jars in FORMATS.values()),
+    "spark.jars.excludes": ",".join(SHIPPED_WITH_SPARK),
     "spark.sql.extensions": ",".join(jars.extension for jars in FORMATS.values()),
     "spark.sql.catalog.spark_catalog": FORMATS["delta"].conf["spark.sql.catalog.spark_catalog"],
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.ui.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "100",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # A handful of rows is done before the code that would speed it up is compiled.
@@ -40,30 +45,39 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     # Plans of wide tables leave much garbage that is young, and much compiled code.
     "spark.driver.memory": "2g",
-    # Java's second compiler took 93 of the 248 CPU seconds of a dozen runs.
+    # Java's second compiler takes more of a suite's time than its code then saves.
     "spark.driver.extraJavaOptions": "-Xmn700m -XX:ReservedCodeCacheSize=512m "
-    f"-XX:+UseSerialGC -Duser.timezone=UTC {COMPILER_FLAGS}",
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC "
+    # Hadoop starts a dozen processes for a commit of Delta: without a helper process for each.
+    "-Djdk.lang.Process.launchMechanism=VFORK",
 }
+
+LONGEST = [
+    *("test_golden.py", "tables/test_behaviour.py", "engine/test_upsert.py", "engine/test_runs.py"),
+    *("cli/test_run.py", "cli/test_verbs.py", "operations/test_operations.py"),
+]
+"""A file goes to one process: were one of these the last, the other process would wait for it."""
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Of the test processes that run side by side, let one through: the first one fetches jars."""
+    """Of the test processes that run side by side, let one through: it fetches the jars."""
     with (Path(tempfile.gettempdir()) / f"windrow-tests-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def start_spark(folder: Path) -> SparkSession:
-    """The session of the suite; everything it writes by default lies under the folder."""
-    # Rows of tests come from Python workers, which are else of whichever Python is on the PATH.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").appName("windrow-tests")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(folder))
-    with one_at_a_time():
-        session = builder.getOrCreate()
+    """The session of the suite; everything it writes by default lies under the folder.
+
+    Java is started as windrow starts it: without Ivy, once it is known which files the jars are.
+    """
+    log = folder / ".windrow" / "logs" / "spark.log"
+    log.parent.mkdir(parents=True)
+    conf = {**SETTINGS, "spark.sql.warehouse.dir": str(folder)}
+    with nullcontext() if known_jars(conf, ivy_home(log.parent)) else one_at_a_time():
+        start_context(conf, tuple(FORMATS), log, print)
+        session = SparkSession.builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
 
@@ -95,8 +109,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         due = {*files[(number - 1) * size : number * size]}
         others = [it for it in items if it.path not in due]
     items[:] = [it for it in items if it not in others]
+    items.sort(key=_place)
     if others:
         config.hook.pytest_deselected(items=others)
+
+
+def _place(item: pytest.Item) -> int:
+    """Where a test's file comes: those that take long first, all others as they were."""
+    name = item.path.relative_to(item.config.rootpath / "tests").as_posix()
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

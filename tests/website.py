@@ -16,6 +16,7 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from literal_rows import literal_rows
 from windrow import Project, RunResult
 from windrow.atomic.columns import STANDARD_COLUMNS
 from windrow.atomic.entity_columns import ENTITY_COLUMNS, WEB_PAGE
@@ -80,7 +81,7 @@ def event_frame(spark: SparkSession, events: Iterable[Event]) -> DataFrame:
     """The events as a source table has them."""
     names = [*STANDARD_COLUMNS, *(entity.name for entity in ENTITY_COLUMNS)]
     rows = [tuple(_value(row.get(name)) for name in names) for row in events]
-    frame = spark.createDataFrame(rows, SCHEMA)
+    frame = literal_rows(spark, rows, SCHEMA)
     return frame.select(
         *(
             F.col(name).cast("timestamp")
@@ -115,7 +116,7 @@ def _first_runs(spark: SparkSession) -> dict[str, tuple[Path, RunResult]]:
     return _FIRST_RUNS.setdefault(spark, {})
 
 
-def _session_folder(spark: SparkSession) -> Path:
+def session_folder(spark: SparkSession) -> Path:
     """The folder of the suite's session, which pytest looks after."""
     return Path(urlsplit(str(spark.conf.get("spark.sql.warehouse.dir"))).path)
 
@@ -190,7 +191,7 @@ class Site:
         assert self.arrivals
         if key not in made:
             result = self.run(now)
-            kept = Path(tempfile.mkdtemp(dir=_session_folder(self.spark))) / "warehouse"
+            kept = Path(tempfile.mkdtemp(dir=session_folder(self.spark))) / "warehouse"
             shutil.copytree(warehouse, kept)
             made[key] = kept, result
         else:

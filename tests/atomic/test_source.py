@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from plan_texts import executed_plan
 from windrow.atomic.entity_columns import IAB, MEDIA_PLAYER, WEB_PAGE, WEB_VITALS
 from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import check_columns, open_source
@@ -135,7 +136,7 @@ def test_the_window_reaches_the_scan_as_literals(spark, tmp_path):
     source = open_source(
         spark, EventsSource(path=str(tmp_path / "events")), time_column="collector_tstamp"
     )
-    plan = source.between(FIRST, LAST, ["event_id"])._jdf.queryExecution().toString()
+    plan = executed_plan(source.between(FIRST, LAST, ["event_id"]))
     assert (
         "PushedFilters: [IsNotNull(collector_tstamp), GreaterThanOrEqual(collector_tstamp,2024"
         in plan

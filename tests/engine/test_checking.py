@@ -61,11 +61,8 @@ def failing(result: RunResult) -> dict[tuple[str, str], tuple[str, int]]:
     return {(it.table, it.check): (it.outcome, it.failures) for it in result.checks if it.failures}
 
 
-@pytest.mark.parametrize("format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
-def test_a_run_that_fails_a_check_leaves_everything_as_it_was(
-    spark: SparkSession, tmp_path: Path, format: str
-):
-    site = a_site(spark, tmp_path, format)
+def test_a_run_that_fails_a_check_leaves_everything_as_it_was(spark: SparkSession, tmp_path: Path):
+    site = a_site(spark, tmp_path, "iceberg")
     site.arrive(view(1, "2024-01-02 10:00"))
     first = site.run("2024-01-03 00:00", check=True)
     assert first.outcome == "succeeded"
@@ -103,11 +100,10 @@ def test_a_run_that_fails_a_check_leaves_everything_as_it_was(
     assert site.project().test("web").run_id == first.run_id
 
 
-@pytest.mark.parametrize("format", ["iceberg", pytest.param("delta", marks=pytest.mark.slow)])
 def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before(
-    spark: SparkSession, tmp_path: Path, format: str
+    spark: SparkSession, tmp_path: Path
 ):
-    site = a_site(spark, tmp_path, format)
+    site = a_site(spark, tmp_path, "delta")
     # A row of the first run that fails a check, on a day that the second run does not write to;
     # one on its day, but before the look-back; and one that it makes again.
     site.arrive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from literal_rows import literal_rows
 from windrow.engine.intake.copies import first_copies
 
 COLUMNS = (
@@ -31,5 +32,5 @@ def found(events: DataFrame) -> list[tuple[str, str, str]]:
 def test_the_first_copy_is_taken_by_time_then_enrichment_then_its_columns(
     spark: SparkSession, copies: list[tuple[object, ...]]
 ):
-    events = spark.createDataFrame(copies, COLUMNS)
+    events = literal_rows(spark, copies, COLUMNS)
     assert found(events) == [("s1", "e1", "a"), ("s1", "e2", "x"), ("s2", "e1", "c")]

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from event_tables import TableSite
 from normalized import Normalized, entry
+from plan_texts import optimized_plan
 from random_runs import days_become_old
 from traffic import END, consent_and_vitals, loaded, traffic
 from website import Site, contents, event, event_frame
@@ -31,7 +32,7 @@ def test_rows_are_sent_to_the_others_only_while_they_are_few(
     def joined(at_most: int) -> str:
         keys = spark.createDataFrame([(3,)], "id bigint")
         rows = spark.range(9).join(frames.few(keys, at_most), "id")
-        return str(rows._jdf.queryExecution().optimizedPlan().toString())
+        return optimized_plan(rows)
 
     assert "strategy=broadcast" in joined(10)
     assert "strategy=broadcast" not in joined(11)

@@ -168,7 +168,6 @@ def test_where_there_is_nothing_to_adopt_it_says_so(taken: Taken, spark: SparkSe
         elsewhere.plan_adoption("web", now=at(NOW))
 
 
-@pytest.mark.slow
 def test_what_fails_half_way_is_taken_back(taken: Taken):
     users = f"delta.`{taken.place('derived/snowplow_web_users')}`"
     taken.spark.sql(f"alter table {users} set tblproperties ('delta.appendOnly' = 'true')")

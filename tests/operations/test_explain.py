@@ -87,7 +87,12 @@ def odd_events() -> list[Event]:
     ]
 
 
-@pytest.fixture(scope="module", params=["delta", "iceberg"])
+on_delta = pytest.mark.parametrize("site", ["delta"], indirect=True)
+on_both_formats = pytest.mark.parametrize("site", ["delta", "iceberg"], indirect=True)
+"""For what is asked of the tables themselves; verdicts and sentences follow from the answers."""
+
+
+@pytest.fixture(scope="module")
 def site(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> OldSite:
@@ -121,6 +126,7 @@ def delete_files(site: Site, day: date) -> int:
     return len(files)
 
 
+@on_both_formats
 def test_a_session_of_long_ago_is_found_by_reading_its_own_days(site: OldSite) -> None:
     told = site.ask("session", "s-2024-01-10")
     (run,) = told.runs
@@ -145,6 +151,7 @@ def test_a_session_of_long_ago_is_found_by_reading_its_own_days(site: OldSite) -
     assert {it.changes for it in told.tables} == {(RowChange(run.run_id, added=1),)}
 
 
+@on_both_formats
 def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
     told = site.ask("user", "odd", first=at("2024-01-22 00:00"))
     assert {it.session: dict(it.left_out) for it in told.sessions} == {
@@ -173,6 +180,7 @@ def test_every_rule_that_leaves_events_out_is_named(site: OldSite) -> None:
     assert known == {"bots", "slow", "long", "clicks", "one", "two", QUOTED}
 
 
+@on_delta
 @pytest.mark.parametrize(
     ("kind", "id", "fate", "sentence"),
     [
@@ -193,6 +201,7 @@ def test_the_verdict_says_where_it_is(
     assert (verdict.fate, sentence in verdict.sentence) == (fate, True), verdict.sentence
 
 
+@on_delta
 def test_the_command_tells_people_and_programs(site: OldSite, capsys: Any) -> None:
     asked = ["explain", "session", QUOTED, "--project-dir", str(site.folder), "-q"]
     assert main([*asked, "--now", "2024-01-28"], spark=site.spark) == 0
@@ -212,6 +221,7 @@ def test_the_command_tells_people_and_programs(site: OldSite, capsys: Any) -> No
     assert capsys.readouterr().err.startswith("Error: Package 'mobile' is not in windrow.yml.")
 
 
+@on_delta
 def test_the_events_of_other_days_are_found_when_asked_for(site: OldSite) -> None:
     assert site.ask("event", "2024-01-10-1").verdict.fate is Fate.NOT_FOUND
     bounds = {"first": at("2024-01-09 00:00"), "last": at("2024-01-10 00:00")}

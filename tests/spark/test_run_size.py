@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from plan_texts import executed_plan
 from windrow.spark.run_size import SMALL_RUN_EVENTS, settings_for, sized_for
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
@@ -14,6 +15,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 WHOLE_STAGE = "spark.sql.codegen.wholeStage"
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 FACTORY = "spark.sql.codegen.factoryMode"
+COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
 SMALL = {ADAPTIVE: "false", PARTITIONS: "1", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
@@ -46,7 +48,7 @@ def test_partitions_follow_the_events() -> None:
 def test_small_run_is_planned_once_and_compiles_nothing(session: SparkSession) -> None:
     with sized_for(session, 1):
         counted = session.range(9).groupBy("id").count()
-        plan = counted._jdf.queryExecution().executedPlan().toString()
+        plan = executed_plan(counted)
 
     assert "AdaptiveSparkPlan" not in plan
     assert "*(1)" not in plan
@@ -89,5 +91,5 @@ def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkS
     with sized_for(session, 1, chosen={PARTITIONS, "spark.driver.memory"}):
         assert settings_of(session) == BEFORE | {WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
-    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING}
-    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING}) == {}
+    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, COMPRESSED}
+    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, COMPRESSED}) == {}

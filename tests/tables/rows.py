@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from literal_rows import literal_rows
 from windrow.tables import DELETED, TableName
 
 ORDERS = TableName("derived", "orders")
@@ -19,7 +20,7 @@ def orders(spark: SparkSession, *rows: tuple[Any, ...], columns: str = "") -> Da
     names = columns.split() or list(COLUMNS)
     types = {**COLUMNS, DELETED: "boolean"}
     raw = ", ".join(f"{n} {'string' if n == 'day' else types.get(n, 'string')}" for n in names)
-    frame = spark.createDataFrame(list(rows), raw)
+    frame = literal_rows(spark, rows, raw)
     return frame.select(*(F.col(n).cast(types.get(n, "string")) for n in names))
 
 

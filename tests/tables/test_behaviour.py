@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from filled_tables import filled_by
 from tables.rows import COLUMNS, ORDERS, orders, stored
 from temp_views import temp_views
 from windrow.columns.rules import column
@@ -24,12 +25,15 @@ B = ("b", "2024-01-02", 2, "y")
 C = ("c", "2024-01-03", 3, "z")
 
 
-@pytest.fixture
-def filled(spark: SparkSession, tables: Tables) -> Tables:
-    """The orders a and b in a table partitioned by day."""
+def two_orders(spark: SparkSession, tables: Tables) -> None:
     tables.create(ORDERS, COLUMNS, partition_by=["day"])
     tables.append(ORDERS, orders(spark, A, B))
-    return tables
+
+
+@pytest.fixture
+def filled(spark: SparkSession, tables: Tables, tmp_path: Path) -> Tables:
+    """The orders a and b in a table partitioned by day."""
+    return filled_by(two_orders, spark, tables, tmp_path)
 
 
 def test_create_makes_an_empty_table_with_columns_and_comments(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from filled_tables import filled_by
 from tables.rows import COLUMNS, ORDERS, orders, stored
 from windrow.errors import TableError
 from windrow.tables import TableName, Tables
@@ -15,11 +18,14 @@ C = ("c", "2024-01-02", 3, "z")
 SECOND_DAY = "day = DATE '2024-01-02'"
 
 
-@pytest.fixture
-def filled(spark: SparkSession, tables: Tables) -> Tables:
+def three_orders(spark: SparkSession, tables: Tables) -> None:
     tables.create(ORDERS, COLUMNS, partition_by=["day"])
     tables.append(ORDERS, orders(spark, A, B, C))
-    return tables
+
+
+@pytest.fixture
+def filled(spark: SparkSession, tables: Tables, tmp_path: Path) -> Tables:
+    return filled_by(three_orders, spark, tables, tmp_path)
 
 
 def test_a_day_is_written_anew_in_one_commit_and_others_are_left_alone(

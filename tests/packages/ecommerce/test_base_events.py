@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from plan_texts import executed_plan
 from shop import action, base_events, base_of, product
 from website import at, event, event_frame, rows
 from windrow.atomic.entity_columns import CLIENT_SESSION, ECOMMERCE_CART, ECOMMERCE_PRODUCT, SCREEN
@@ -132,7 +133,7 @@ def test_the_source_looks_for_the_event_names_itself(
         keeps=base.keeps(),
     )
     spark.conf.set(PLAN_LENGTH, 10_000)
-    plan = found._jdf.queryExecution().executedPlan().toString()
+    plan = executed_plan(found)
     spark.conf.unset(PLAN_LENGTH)
     pushed = next(line for line in plan.splitlines() if "PushedFilters" in line)
     assert "EqualTo(event_name,snowplow_ecommerce_action)" in pushed
