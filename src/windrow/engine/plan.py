@@ -190,17 +190,21 @@ def _with_news(ws: Workspace, seen: Seen, source: Source, plan: Plan, *, is_fres
         plan,
         times=times,
         nothing_because=why_nothing(news, plan.models, limits, plan.now),
-        settled_until=_settled_until(ws, news, limits),
+        settled_until=_settled_until(ws, plan, news),
     )
 
 
-def _settled_until(ws: Workspace, news: News | None, limits: Limits) -> datetime | None:
+def _settled_until(ws: Workspace, plan: Plan, news: News | None) -> datetime | None:
     """Until where the window's sessions need not be processed again; None: they all are."""
-    # Without sessions, only the window's events tell which copy of one came first. And who keeps
-    # the rows of a run wants those of all of its window.
-    if not ws.foundation.has_sessions or ws.settings.keep_this_run:
+    if news is None or news.since is None or news.since <= plan.limits.lower:
         return None
-    if news is None or news.since is None or news.since <= limits.lower:
+    # Who keeps the rows of a run wants those of all of its window.
+    if ws.settings.keep_this_run:
+        return None
+    # Without sessions, it is stored rows that tell which copy of an event came first, or only the
+    # window's events.
+    knows_copies = all(m.keeps != "new" for m in plan.models if m.kind == "incremental")
+    if not ws.foundation.has_sessions and not knows_copies:
         return None
     # Where events lay in several sessions, they will again: the look for them would be made twice.
     return None if news.run.counts.get(SHARED) else news.since

@@ -20,7 +20,8 @@ from pyspark.sql import functions as F
 from windrow.engine.destination import Destination, condition, stored_rows
 from windrow.tables import DELETED, Tables
 from windrow.tables.days import DayRange, day_ranges
-from windrow.tables.frames import few, join_by, materialize
+from windrow.tables.frames import few, join_by, materialize, measured
+from windrow.tables.observed import Observed
 
 Join = Callable[[DataFrame, DataFrame, Sequence[str], str], DataFrame]
 """Rows, others, the columns to join by, and how."""
@@ -128,7 +129,12 @@ def upsert(
     stored = stored_rows(tables, destination, search)
     day = destination.day_column(dict(stored.dtypes))
     if keeps != "new":
-        rows = materialize(_winners(stored, rows, destination, keeps, join))
+        rows, left, same = _winners(stored, rows, destination, keeps, join)
+        if replaced is None and amended is None:
+            if not left:
+                return
+            # Nothing that is stored has one of the keys.
+            touched = touched if same else Touched((), 0, 0)
     if touched is None:
         touched = look(stored, key, day, replaced, rows, amended, join, number=number)
     if not touched.days:
@@ -316,18 +322,27 @@ def _near(stored: DataFrame, day: str | None, touched: Touched) -> DataFrame:
 
 def _winners(
     stored: DataFrame, rows: DataFrame, destination: Destination, keeps: str, join: Join
-) -> DataFrame:
-    """The run's rows that are stored: those with no better one in the table."""
+) -> tuple[DataFrame, int, int]:
+    """The run's rows that are stored: those with no better one in the table.
+
+    And how many these are, and how many of all had one there, be it better or not.
+    """
     key, at = list(destination.key), destination.date
     assert at is not None
     is_earlier_kept = keeps == "earliest"
     best = F.min(at) if is_earlier_kept else F.max(at)
     same = join(stored.select(*key, at), rows.select(*key), key, "left_semi")
-    known = same.groupBy(*key).agg(best.alias("stored_at"))
+    known = same.groupBy(*key).agg(best.alias("stored_at"), F.lit(True).alias("is_stored"))
     stored_at, new_at = F.col("stored_at"), F.col(at)
     is_worse = stored_at < new_at if is_earlier_kept else stored_at > new_at
-    compared = join(rows, known, key, "left")
-    return compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
+    looked = Observed()
+    compared = looked.over(
+        join(rows, known, key, "left"), {"stored": F.count_if(F.col("is_stored"))}
+    )
+    better = compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
+    settled, size = measured(better, {"rows": F.count(F.lit(1))})
+    found = looked.figures(has_rows=bool(size["rows"]))
+    return settled, size["rows"], found["stored"]
 
 
 def _plain_join(rows: DataFrame, others: DataFrame, by: Sequence[str], how: str) -> DataFrame:

@@ -54,10 +54,10 @@ def take_in(
     without a later event are left alone, unless they share events with the others.
     """
     touching = source if arrived is None else source.holding(arrived)
+    unsettled = limits if settled_until is None else replace(limits, lower=settled_until)
     if not ws.foundation.has_sessions:
-        return events_of_window(ws, touching, limits, event_columns)
+        return events_of_window(ws, touching, unsettled, event_columns)
     if settled_until is not None:
-        unsettled = replace(limits, lower=settled_until)
         sessions = find_sessions(ws, touching, unsettled, key_days, only)
         settled = _settled_events(ws, source, limits.lower, settled_until)
         intake = gather_events(ws, source, sessions, event_columns, settled)
