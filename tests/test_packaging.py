@@ -140,6 +140,7 @@ def said(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.ci
 def test_an_installed_wheel_makes_a_project(installed: Path, tmp_path: Path):
     where = said(
         installed.with_name("python"), "-c", "import windrow; print(windrow)", folder=tmp_path

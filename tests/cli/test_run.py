@@ -313,7 +313,7 @@ def test_a_test_ends_with_1_when_a_check_fails(shop: Shop) -> None:
     assert "page_date = 2024-01-0" in outcome.out
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("strict_model")
 def test_a_refresh_that_fails_a_check_is_taken_back(shop: Shop, first_run: Outcome) -> None:
     ran = shop("run", "--now", "2024-01-03", "--full-refresh", "--check", "--json")

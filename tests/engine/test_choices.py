@@ -48,7 +48,6 @@ def test_apps_bots_stray_pings_and_stitching_as_configured(spark: SparkSession, 
     assert [row[0] for row in site.rows("lifecycle", "session_id")] == ["s1", "s2", "s5", "s6"]
 
 
-@pytest.mark.slow
 def test_what_is_loaded_later_than_the_look_back_comes_with_its_sessions_next_event(
     spark: SparkSession, tmp_path: Path
 ):

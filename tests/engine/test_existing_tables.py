@@ -95,7 +95,6 @@ def inherited(spark: SparkSession, folder: Path, models: tuple[str, ...] = MODEL
     return site
 
 
-@pytest.mark.slow
 def test_a_run_goes_on_from_an_existing_manifest(spark: SparkSession, tmp_path: Path):
     site = inherited(spark, tmp_path)
     result = site.run("2024-01-03 00:00")
@@ -138,7 +137,6 @@ def test_a_model_without_a_manifest_row_means_a_replay(spark: SparkSession, tmp_
     assert plan.catch_up.limits.state is State.NEW_MODEL
 
 
-@pytest.mark.slow
 def test_a_column_of_another_type_is_refused_before_rows_are_written(
     spark: SparkSession, tmp_path: Path
 ):

@@ -15,6 +15,7 @@ from windrow import LockedError, RunResult, SourceError, State
 from windrow.engine.plan import Plan
 from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Leases
+from windrow.tables.frames import frame_of
 
 RAISING_MODEL = """
 from windrow import model
@@ -54,13 +55,19 @@ def life(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Life:
         event("x", "slow", "2024-01-02 11:00", page="px", delay=timedelta(days=4)),
         event("y", None, "2024-01-02 11:00", page="py"),
         event("a1", "shy", "2024-01-07 10:00", page="a1", cookie="anna's"),
+        # Of a session that is taken in, but not with this one.
+        event("a0", "shy", "2024-01-07 10:05", page="a0", delay=timedelta(days=4)),
+        event("b1", "barred", "2024-01-08 10:00", page="b1"),
         event("n1", "night", "2024-01-09 00:10", page="n1"),
         event("n2", "night", "2024-01-09 00:20", page="n2"),
     )
     first = site.run("2024-01-09 01:00")
     plan = site.project().plan("web", now=at("2024-01-09 02:00"))
     own.unlink()
+    ws = site.workspace
+    ws.tables.append(ws.quarantine, frame_of(spark, [["barred"]], {"session_id": "string"}))
     site.arrive(
+        event("b2", "barred", "2024-01-09 10:00", page="b2"),
         # Loaded late, and on the day before: the rows' dates move back over midnight.
         event("n0", "night", "2024-01-08 23:50", page="n0", cookie="early"),
         event("e9", "endless", "2024-01-09 10:00", page="endless 9"),
@@ -92,7 +99,7 @@ def test_a_login_stitches_the_sessions_before_it(life: Life):
 
 
 def test_an_endless_session_is_capped_and_quarantined(life: Life):
-    assert life.site.rows("quarantine", "session_id") == [("endless",)]
+    assert ("endless",) in life.site.rows("quarantine", "session_id")
     views = [row[0] for row in life.site.rows("page_views", "page_view_id")]
     assert [view for view in views if view.startswith("endless")] == [
         f"endless {day}" for day in (2, 3, 4, 5)
@@ -101,17 +108,27 @@ def test_an_endless_session_is_capped_and_quarantined(life: Life):
     assert life.second.counts is not None
     told = ("window_quarantined", "window_past_cap")
     assert [life.first.counts[name] for name in told] == [0, 3]
-    assert [life.second.counts[name] for name in told] == [1, 0]
+    assert [life.second.counts[name] for name in told] == [2, 0]
+
+
+def test_a_session_that_somebody_put_into_quarantine_takes_in_nothing_more(life: Life):
+    assert life.site.rows("quarantine", "session_id") == [("barred",), ("endless",)]
+    views = life.site.rows("page_views", "page_view_id", "domain_sessionid")
+    assert [view for view, session in views if session == "barred"] == ["b1"]
+    assert sessions(life.site, "page_views")["barred"] == (1,)
 
 
 def test_events_that_are_late_or_in_no_session_are_counted(life: Life):
     assert life.first.counts is not None
-    assert life.first.counts["window_too_late"] == 1
+    assert life.first.counts["window_too_late"] == 2
     assert life.first.counts["window_without_session"] == 1
     # And three of a session that had reached its cap: what is not left out is in the tables.
-    assert life.first.counts["window_left_out"] == 5
-    assert life.first.counts["window_events"] == 5 + life.first.counts["events"]
-    assert set(sessions(life.site)) == {"endless", "shy", "night", "known"}
+    assert life.first.counts["window_left_out"] == 6
+    assert life.first.counts["window_events"] == 6 + life.first.counts["events"]
+    assert set(sessions(life.site)) == {"endless", "shy", "night", "known", "barred"}
+    # Nor does the late event of a session that was on time for the rest.
+    views = life.site.rows("page_views", "page_view_id", "domain_sessionid")
+    assert [view for view, session in views if session == "shy"] == ["a1"]
 
 
 def test_a_failing_model_holds_back_only_what_reads_it(life: Life):

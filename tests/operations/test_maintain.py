@@ -43,7 +43,7 @@ def rows_of(site: Site) -> list[list[tuple[object, ...]]]:
     ("format", "select"),
     [
         ("iceberg", "page_views"),
-        pytest.param("iceberg", None, marks=pytest.mark.slow),
+        ("delta", "page_views"),
         pytest.param("delta", None, marks=pytest.mark.slow),
     ],
 )

@@ -20,10 +20,8 @@ OPTIONS = GenerateOptions(
 )
 
 
-def project(spark: SparkSession, folder: Path, format: str, events: DataFrame) -> Normalized:
-    site = Normalized(
-        spark, folder, format=format, start_date="2024-03-01", events=[entry("e", event_columns=[])]
-    )
+def project(spark: SparkSession, folder: Path, events: DataFrame) -> Normalized:
+    site = Normalized(spark, folder, start_date="2024-03-01", events=[entry("e", event_columns=[])])
     write(events, str(folder / "events"))
     suggested = site.project().suggest_normalize().configuration
     site.configure(**suggested, days_late_allowed=-1)
@@ -31,13 +29,11 @@ def project(spark: SparkSession, folder: Path, format: str, events: DataFrame) -
 
 
 @pytest.mark.slow
-def test_daily_runs_over_generated_events_equal_one_run(
-    spark: SparkSession, tmp_path: Path, format: str
-):
+def test_daily_runs_over_generated_events_equal_one_run(spark: SparkSession, tmp_path: Path):
     events = generate(spark, OPTIONS).cache()
-    whole = project(spark, tmp_path / "whole", format, events)
+    whole = project(spark, tmp_path / "whole", events)
     whole.run("2024-03-06 00:00")
-    daily = project(spark, tmp_path / "daily", format, events)
+    daily = project(spark, tmp_path / "daily", events)
     for day in (2, 3, 6):
         daily.run(f"2024-03-{day:02d} 00:00")
 
