@@ -124,7 +124,8 @@ def test_a_plan_document_has_exactly_its_documented_keys() -> None:
     (plan,) = plans_document([a_plan()])["packages"]
     assert plan.keys() == {
         *("package", "target", "now", "state", "state_number", "lower_limit", "upper_limit"),
-        *("models", "tracked", "nothing_because", "gap", "reads", "volumes", "unbounded"),
+        *("models", "tracked", "nothing_because", "gap", "settled_until", "reads", "volumes"),
+        "unbounded",
         *("looks_back", "notices", "late", "catch_up"),
     }
     assert plan["gap"] is None

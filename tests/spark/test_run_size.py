@@ -15,6 +15,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 WHOLE_STAGE = "spark.sql.codegen.wholeStage"
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 FACTORY = "spark.sql.codegen.factoryMode"
+BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
 SMALL = {ADAPTIVE: "false", PARTITIONS: "1", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
@@ -93,3 +94,8 @@ def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkS
 
     assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, COMPRESSED}
     assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, COMPRESSED}) == {}
+
+
+def test_what_lies_in_one_partition_is_not_sent_there() -> None:
+    assert settings_for(50_000)[BROADCAST] == "-1"
+    assert [BROADCAST in settings_for(events) for events in (50_001, 5_000_000)] == [False, False]

@@ -46,13 +46,19 @@ def _groups(events: int) -> tuple[Mapping[str, str], ...]:
     return (
         _LISTING,
         # Plans are not made again after every step. That also joined small partitions; few do too.
-        {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": partitions},
+        {
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.shuffle.partitions": partitions,
+            **(_NOTHING_SENT if partitions == "1" else {}),
+        },
         # Rows are interpreted. Java that is written for rows as wide as ours has to be compiled,
-        # and much of it is too long for Java to compile well.
-        {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
-        # What an expression has twice is looked up, row by row, in a cache that costs more.
-        {"spark.sql.subexpressionElimination.enabled": "false"},
-        *([_NOTHING_SENT] if partitions == "1" else []),
+        # and much of it is too long for Java to compile well. What an expression has twice would
+        # then be looked up, row by row, in a cache that costs more.
+        {
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.subexpressionElimination.enabled": "false",
+        },
         # The events of a run are kept for its length: trying which code would make each column of
         # them smallest takes a sixth of the time in which they are gathered.
         {"spark.sql.inMemoryColumnarStorage.compressed": "false"},
