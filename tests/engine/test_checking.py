@@ -105,14 +105,15 @@ def test_a_test_reads_the_days_of_the_last_run_and_sees_keys_stored_there_before
 ):
     site = a_site(spark, tmp_path, "delta")
     # A row of the first run that fails a check, on a day that the second run does not write to;
-    # one on its day, but before the look-back; and one that it makes again.
+    # one on its day, of a session with nothing new; and one that it makes again.
     site.arrive(
         view(1, "2024-01-02 10:00", "/typo", cookie="one"),
         view(2, "2024-01-06 01:00", page_url=None, cookie="two"),
         view(3, "2024-01-06 09:00"),
     )
     site.run("2024-01-06 12:00")
-    site.arrive(view(4, "2024-01-06 22:00"))
+    read_on = event("e5", "s3", "2024-01-06 21:00", "page_ping", page="p3")
+    site.arrive(view(4, "2024-01-06 22:00"), read_on)
     site.run("2024-01-07 00:00")
     ws = site.workspace
     record = next(iter(ws.runs.of_last_command("web")), None)
