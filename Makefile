@@ -11,15 +11,18 @@ LOWEST := build/lowest
 NEIGHBOURS := build/neighbours
 # And one with servers that are programs of their own, beside jars for one more.
 SERVICES := build/services
-# The slow tests take an hour: an eighth of them is due every day.
-PARTS := 8
-PART ?= $(shell expr $$(date -u +%s) / 86400 % $(PARTS) + 1)/$(PARTS)
+# What `make test` leaves out takes an hour and more; `.ci/run` has slices of it.
+SLICED := $(if $(SLICE),--slice $(SLICE))
+# Whoever has no uv gets one beside .venv.
+# Lowest versions are tried on Python 3.12 if it is here, pyenv's too.
+NEWER = $(shell PYENV_VERSION=3.12 python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null || command -v $(PYTHON))
+UV := $(or $(shell command -v uv),build/uv/bin/uv)
 # What `test` reaches of the code is noted if COVERED is set: `.ci/run` does.
 COVER := $(if $(COVERED),--cov --cov-report=)
 NOT_OUR_WARNINGS := -W ignore::DeprecationWarning
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci test-part test-all test-lowest test-neighbours kills test-services coverage conformance lint docs format bench clean
+.PHONY: help setup demo test test-ci test-slow test-all test-lowest test-neighbours kills test-services coverage conformance lint docs format bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,23 +35,27 @@ demo: setup ## Run the demo: synthetic events, several days of runs, a report
 test: setup ## Run the tests of every day
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(COVER) -m "not ci and not slow and not conformance and not kills and not services"
 
-test-ci: setup ## Run those that take several runs each (FILES=1/2: the first half of their files)
-	$(BIN)/pytest $(SIDE_BY_SIDE) $(if $(FILES),--files $(FILES)) -m "ci and not slow"
+test-ci: setup ## Run those that take several runs each (SLICE=1/5: a fifth of them, by file)
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLICED) -m "ci and not slow"
 
-test-part: setup ## Run today's part of the slow tests (PART=3/8: that one)
-	$(BIN)/pytest -n 2 -m slow --part $(PART)
+test-slow: setup ## Run those that take long (SLICE=1/5: a fifth of them)
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLICED) -m slow
 
 test-all: setup ## Run all tests
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 
-test-lowest: ## Try the lowest versions that pyproject.toml allows, on PYTHON (needs uv)
-	uv venv --quiet --clear --no-config --python "$$(command -v $(PYTHON))" $(LOWEST)
-	uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[metrics,openlineage,connect]'
-	uv pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
-	uv pip install --quiet --python $(LOWEST)/bin/python --no-deps -r requirements.nodeps.lock
-	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance" \
+test-lowest: $(filter build/%,$(UV)) ## Try the lowest versions that pyproject.toml allows
+	$(UV) venv --quiet --clear --no-config --python "$(NEWER)" $(LOWEST)
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[metrics,openlineage,connect]'
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python pytest pytest-timeout hypothesis hatchling
+	$(UV) pip install --quiet --python $(LOWEST)/bin/python --no-deps -r requirements.nodeps.lock
+	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) -m "not spark and not slow and not kills and not conformance and not services" \
 	  --ignore tests/tables --ignore tests/spark --ignore tests/crashes
 	$(LOWEST)/bin/pytest $(NOT_OUR_WARNINGS) tests/engine/test_replays.py tests/tables/test_rewriting.py
+
+build/uv/bin/uv:
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet uv
 
 test-neighbours: $(NEIGHBOURS)/.ready ## Try what windrow has for Airflow and Dagster with the real ones
 	WINDROW="$(abspath $(BIN)/windrow)" $(NEIGHBOURS)/bin/pytest -W default -m neighbours tests/neighbours
@@ -56,8 +63,8 @@ test-neighbours: $(NEIGHBOURS)/.ready ## Try what windrow has for Airflow and Da
 kills: setup ## Kill runs at many moments and see that the next ones mend it
 	$(BIN)/pytest -n 2 --dist worksteal -m "kills and not slow"
 
-test-services: $(SERVICES)/.ready ## Run a project's life on a cluster, Spark Connect, an object store and catalogs
-	WINDROW_SERVICES="$(abspath $(SERVICES)/bin)" $(BIN)/pytest -m services -rs
+test-services: $(SERVICES)/.ready ## Run a project's life on a cluster, Spark Connect, a store and catalogs
+	WINDROW_SERVICES="$(abspath $(SERVICES)/bin)" $(BIN)/pytest $(SLICED) -m services -rs
 
 coverage: setup ## Say how much of the code `make test COVERED=1` reached; it may not fall
 	$(BIN)/coverage report --fail-under=83

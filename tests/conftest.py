@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -21,7 +22,8 @@ from windrow.spark.known_jars import known_jars
 from windrow.tables import Tables, open_tables
 
 # Two busy cores make any example slow once in a while; a test that hangs has its own limit.
-settings.register_profile("windrow", deadline=None)
+# On CI, Hypothesis would draw the same examples every time.
+settings.register_profile("windrow", deadline=None, derandomize=False)
 settings.load_profile("windrow")
 
 SETTINGS = {
@@ -38,6 +40,7 @@ SETTINGS = {
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "100",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.dataFrameQueryContext.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # A handful of rows is done before the code that would speed it up is compiled.
     "spark.sql.codegen.wholeStage": "false",
@@ -82,36 +85,49 @@ def start_spark(folder: Path) -> SparkSession:
     return session
 
 
+SEED = "WINDROW_SEED"
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    # Processes that run side by side inherit it.
+    os.environ.setdefault(SEED, str(int(time.time())))
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = os.environ[SEED]
     # PySpark leaves the sockets of collect() to the garbage collector.
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
 
 
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random tests draw with {SEED}={os.environ[SEED]}"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", metavar="K/N", help="Run the K-th of N parts of the chosen tests.")
-    parser.addoption("--files", metavar="K/N", help="Of what CI runs, K-th of N parts.")
+    parser.addoption("--slice", metavar="K/N", help="Run the K-th of N slices of what is chosen.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-    others: list[pytest.Item] = []
-    if part := config.getoption("--part"):
-        number, parts = (int(text) for text in part.split("/"))
-        # By name, so that a test stays in its part when others come and go.
-        others = [it for it in items if crc32(it.nodeid.encode()) % parts != number % parts]
-    if part := config.getoption("--files"):
-        number, parts = (int(text) for text in part.split("/"))
-        # Whole files, as their tests share what they begin with.
-        files = sorted({it.path for it in items if it.get_closest_marker("ci")})
-        size = -(-len(files) // parts)
-        due = {*files[(number - 1) * size : number * size]}
-        others = [it for it in items if it.path not in due]
-    items[:] = [it for it in items if it not in others]
+    if slice_ := config.getoption("--slice"):
+        number, slices = (int(text) for text in slice_.split("/"))
+        # By name, so that a test stays in its slice when others come and go.
+        by_slice: dict[bool, list[pytest.Item]] = {True: [], False: []}
+        for item in items:
+            by_slice[crc32(_whole(item).encode()) % slices == number % slices].append(item)
+        items[:] = by_slice[True]
+        config.hook.pytest_deselected(items=by_slice[False])
     items.sort(key=_place)
-    if others:
-        config.hook.pytest_deselected(items=others)
+
+
+def _whole(item: pytest.Item) -> str:
+    """What stays together in a slice: a file, as its tests share what they begin with.
+
+    Those that start processes of their own share little, and take minutes each.
+    """
+    is_long = item.get_closest_marker("kills") or item.get_closest_marker("services")
+    return item.nodeid if is_long else item.path.name
 
 
 def _place(item: pytest.Item) -> int:

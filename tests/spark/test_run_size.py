@@ -16,6 +16,7 @@ WHOLE_STAGE = "spark.sql.codegen.wholeStage"
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 FACTORY = "spark.sql.codegen.factoryMode"
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+BLOOM = "spark.sql.optimizer.runtime.bloomFilter.enabled"
 COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
 SMALL = {ADAPTIVE: "false", PARTITIONS: "1", WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
@@ -92,8 +93,8 @@ def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkS
     with sized_for(session, 1, chosen={PARTITIONS, "spark.driver.memory"}):
         assert settings_of(session) == BEFORE | {WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
-    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, COMPRESSED}
-    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, COMPRESSED}) == {}
+    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, BLOOM, COMPRESSED}
+    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, BLOOM, COMPRESSED}) == {}
 
 
 def test_what_lies_in_one_partition_is_not_sent_there() -> None:

@@ -40,6 +40,8 @@ def session_conf(
         "spark.ui.showConsoleProgress": "false",
         # Else every call that makes a column asks the JVM three times more, for error messages.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Else each column carries a stack trace, which every task is sent and has to unpack.
+        "spark.sql.dataFrameQueryContext.enabled": "false",
         # Rows that lie session by session need not be sent about to be joined by session and more.
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # A task has thousands of sessions; by default it begins to sort them after 128.
