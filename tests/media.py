@@ -91,7 +91,7 @@ def plays(spark: SparkSession, events: DataFrame, **options: Any) -> DataFrame:
         return reference_base(media_events, chosen)
     nothing = frame_of(spark, [], PART_COLUMNS)
     parts = play_parts(media_events, nothing, nothing)
-    return base(parts, chosen, nothing)
+    return base(parts, chosen, 9, nothing)
 
 
 class MediaSite(Site):

@@ -38,7 +38,6 @@ SHOWN = "what is shown"
 ASKED = "what was asked for"
 SENT = "keys that are sent"
 LISTS = "lists"
-MEDIA = "media"
 GROUP = "one group"
 EXECUTORS = "executors"
 
@@ -118,14 +117,10 @@ KNOWN = {
     "operations/several_packages.py _kept": {"persist": EXECUTORS},
     "operations/status.py package_status": {"count": ANSWER},
     "packages/ecommerce/sessions.py _distinct_products": {"collect_list": GROUP},
-    "packages/media_player/base.py amend_durations.plays_with_new_durations": {"broadcast": MEDIA},
-    "packages/media_player/base.py base": {"broadcast": MEDIA},
-    "packages/media_player/media_stats.py media_stats": {"broadcast": MEDIA},
     "packages/media_player/play_parts.py event_measures": {"collect_list": GROUP},
     "packages/media_player/play_parts.py part_measures": {"collect_list": GROUP},
     "packages/media_player/reference_base.py reference_base": {"collect_list": GROUP},
     "packages/media_player/reference_media_stats.py reference_media_stats": {"broadcast": ANSWER},
-    "packages/media_player/retention.py retention": {"broadcast": MEDIA},
     "packages/normalize/suggestion.py suggest": {"collect": SHOWN},
     "packages/web/channels.py with_source_category": {"broadcast": LISTS},
     "packages/web/consent_load_order.py rows_loaded_since": {"broadcast": ANSWER},

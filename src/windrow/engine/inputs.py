@@ -111,6 +111,8 @@ class Inputs:
                 return max(
                     self.limits.upper, self.positions.get(member.full_name, self.limits.upper)
                 )
+            case "most_events":
+                return self.intake.counts["events"]
             case "hooks":
                 return self.ws.hooks
             case "reference":

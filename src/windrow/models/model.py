@@ -45,6 +45,7 @@ ENGINE_INPUTS = (
     "settings",
     "now",
     "until",
+    "most_events",
     "hooks",
     "reference",
     "gathered",
@@ -56,7 +57,8 @@ from a frame of users to all their stored sessions. `visits`: how these users' s
 what was stored of them (`models.parts.users.Visits`). `nearby`: stored rows of the
 model itself that belong to other sessions, on days near this run's. `users_touched`: users of this
 run's sessions, and users who had one of these sessions until now. `until`: where the run's window
-ends, or what the model has seen already where that is later. `gathered`: names of the models that
+ends, or what the model has seen already where that is later. `most_events`: how many events the run
+has, and so the most that there can be of anything they name. `gathered`: names of the models that
 the model gathers rows of and that have not consumed the run's window before.
 """
 

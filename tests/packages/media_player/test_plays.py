@@ -136,7 +136,7 @@ def test_a_duration_is_the_greatest_ever_told_and_in_the_reference_of_the_run(
         }
         return frame_of(spark, [[known.get(name) for name in PART_COLUMNS]], PART_COLUMNS)
 
-    ours = base(part("p2", 100.0), settings(), part("p1", 200.0))
+    ours = base(part("p2", 100.0), settings(), 9, part("p1", 200.0))
     assert rows(ours.select("page_view_id", "duration")) == [("p2", 200.0)]
     # The reference's model sees nothing that is stored: it goes by the events of the run.
     assert not reference_base.stored_parents

@@ -8,14 +8,18 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from media import media_event, plays, settings
+from plan_texts import optimized_plan
 from website import Event, at, events_this_run, rows
+from windrow.models.model import Model
 from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.media_player.base import COLUMNS as BASE
 from windrow.packages.media_player.media_stats import columns_for, media_stats
 from windrow.packages.media_player.pivot_base import pivot_base
 from windrow.packages.media_player.reference_media_stats import reference_media_stats
+from windrow.packages.media_player.retention import retention
 from windrow.packages.media_player.session_stats import session_stats
 from windrow.packages.media_player.user_stats import user_stats
+from windrow.tables import frames
 from windrow.tables.frames import frame_of
 
 
@@ -138,8 +142,8 @@ def test_stats_after_two_runs(spark: SparkSession, compat: bool):
         built = built.localCheckpoint()
         after = reference_media_stats(chosen, at("2024-01-13 00:00"), every, built)
     else:
-        built = media_stats(first, chosen, first.limit(0), first).localCheckpoint()
-        after = media_stats(changed, chosen, first, every)
+        built = media_stats(first, chosen, 9, first.limit(0), first).localCheckpoint()
+        after = media_stats(changed, chosen, 9, first, every)
     # A table without rows is built as a missing one, with its percent counts.
     assert rows(built.select(*names)) == [
         ("film", 2, 2, "2024-01-10 20:00:00", 0.0, 0.0),
@@ -170,6 +174,24 @@ def test_every_check_names_columns_of_its_table(compat: bool):
     for member in members:
         named = {name for check in member.all_checks for name in check.reads}
         assert named <= set(member.columns_for(chosen) or ()), member.name
+
+
+def test_media_are_sent_to_the_plays_only_while_they_are_few(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+):
+    plays = [seen("film", "p1", "10 20:00", "Old"), seen("other", "p2", "10 20:00", "Other")]
+    every, changed = (frame_of(spark, found, BASE) for found in (plays, plays[:1]))
+
+    def made(model: Model, most_events: int) -> DataFrame:
+        return model(changed, settings(), most_events, every.limit(0), every)
+
+    monkeypatch.setattr(frames, "MOST_SENT", 9)
+    for model in (media_stats, retention):
+        sent, joined = made(model, 9), made(model, 10)
+        assert "strategy=broadcast" in optimized_plan(sent)
+        assert "strategy=broadcast" not in optimized_plan(joined)
+        assert {row[0] for row in rows(joined)} == {"film"}
+        assert rows(joined) == rows(sent)
 
 
 def test_retention_is_made_in_compat_only_if_asked_for():

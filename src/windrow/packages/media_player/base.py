@@ -15,6 +15,7 @@ from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISI
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
+from windrow.tables.frames import few
 
 _VISIT = list(VISIT)
 
@@ -101,11 +102,15 @@ def amend_durations(table: str) -> Model:
 
     @model(kind="this_run")
     def plays_with_new_durations(
-        base: DataFrame, settings: MediaPlayerSettings, stored_plays: DataFrame = stored(table)
+        base: DataFrame,
+        settings: MediaPlayerSettings,
+        most_events: int,
+        stored_plays: DataFrame = stored(table),
     ) -> DataFrame:
         """One row per stored play whose media turn out to last longer, or shorter, than it says."""
         now_known = base.groupBy("media_id").agg(F.max("duration").alias("known_duration"))
-        changed = stored_plays.join(F.broadcast(now_known), "media_id", how="inner").where(
+        now_known = few(now_known, most_events)
+        changed = stored_plays.join(now_known, "media_id", how="inner").where(
             ~F.col("duration").eqNullSafe(F.col("known_duration"))
         )
         duration = F.col("known_duration")
@@ -130,6 +135,7 @@ def amend_durations(table: str) -> Model:
 def base(
     play_parts: DataFrame,
     settings: MediaPlayerSettings,
+    most_events: int,
     all_parts: DataFrame = stored("play_parts"),
 ) -> DataFrame:
     """One row per media element on a page view: what was played of it, when, where and by whom.
@@ -150,7 +156,7 @@ def base(
     durations = (
         all_parts.select("media_id", "duration")
         .unionByName(play_parts.select("media_id", "duration"))
-        .join(F.broadcast(media), "media_id", how="left_semi")
+        .join(few(media, most_events), "media_id", how="left_semi")
         .groupBy("media_id")
         .agg(F.max("duration").alias("duration"))
     )

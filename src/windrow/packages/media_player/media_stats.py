@@ -12,6 +12,7 @@ from windrow.models.parts.declared_columns import select_declared
 from windrow.packages.media_player.interactions import MEDIA
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
+from windrow.tables.frames import few
 
 CHECKS = (
     Expression("valid_plays <= plays", severity="warn"),
@@ -145,6 +146,7 @@ def whole_build(plays: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
 def media_stats(
     base: DataFrame,
     settings: MediaPlayerSettings,
+    most_events: int,
     former: DataFrame = stored("base", before_this_run=True, of_sessions=True),
     plays: DataFrame = stored("base"),
 ) -> DataFrame:
@@ -154,7 +156,7 @@ def media_stats(
     are exact however runs were cut or repeated. That reads the columns in question of the whole of
     base, and then works on the plays of these media only.
     """
-    touched = F.broadcast(touched_media(base, former))
+    touched = few(touched_media(base, former), most_events)
     rows = whole_build(plays.join(touched, "media_id", how="left_semi"), settings)
     # Media that have lost every play are not to keep the figures that they had.
     counts = ["plays", "valid_plays", "complete_plays", "impressions", "play_time_min"]

@@ -12,6 +12,7 @@ from windrow.packages.media_player.interactions import MEDIA
 from windrow.packages.media_player.media_stats import touched_media
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
+from windrow.tables.frames import few
 
 COLUMNS: Columns = {
     "media_id": MEDIA["media_id"],
@@ -34,6 +35,7 @@ COLUMNS: Columns = {
 def retention(
     base: DataFrame,
     settings: MediaPlayerSettings,
+    most_events: int,
     former: DataFrame = stored("base", before_this_run=True, of_sessions=True),
     plays: DataFrame = stored("base"),
 ) -> DataFrame:
@@ -41,7 +43,7 @@ def retention(
 
     Like media_stats, the rows of the media that the run touched are made anew from all their plays.
     """
-    touched = F.broadcast(touched_media(base, former))
+    touched = few(touched_media(base, former), most_events)
     percents = (0, *(percent for percent in settings.boundaries if percent > 0))
     curve = touched.select(
         "media_id", F.explode(F.array(*map(F.lit, percents))).alias("percent_progress")
