@@ -39,6 +39,7 @@ def test_cluster_gets_none_of_the_local_settings(master: str) -> None:
         "spark.master",
         "spark.ui.showConsoleProgress",
         "spark.python.sql.dataFrameDebugging.enabled",
+        "spark.sql.dataFrameQueryContext.enabled",
         "spark.sql.catalog.spark_catalog",
         "spark.sql.session.timeZone",
         "spark.sql.extensions",

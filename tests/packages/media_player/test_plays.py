@@ -114,7 +114,7 @@ def test_a_play_that_goes_on_in_another_session_is_whole(spark: SparkSession, sp
     first, second = (every.where(F.col("domain_sessionid") == it) for it in ("s1", "s2"))
     stored = play_parts(first, nothing, nothing).localCheckpoint()
     together = play_parts(second, stored, nothing).localCheckpoint()
-    assert rows(base(together, settings(), stored).select(*COLUMNS)) == whole
+    assert rows(base(together, settings(), 9, stored).select(*COLUMNS)) == whole
 
 
 def test_in_the_reference_it_loses_all_but_its_first_part(spark: SparkSession, split):
@@ -146,7 +146,7 @@ def test_a_duration_is_the_greatest_ever_told_and_in_the_reference_of_the_run(
     columns = {"media_id": "string", "duration": "double", **known}
     stored = frame_of(spark, [("film", 200.0, "p1", "2024-01-09", 100)], columns)
     new = frame_of(spark, [("film", 300.0, "p3", "2024-01-10", 0)], columns)
-    amended = base.amend(new, settings(), stored)
+    amended = base.amend(new, settings(), 9, stored)
     assert rows(amended.select("play_id", "duration")) == [("p1", 300.0)]
     assert reference_base.amend is None
 
