@@ -6,10 +6,9 @@ import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -106,16 +105,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slice", metavar="K/N", help="Run the K-th of N slices of what is chosen.")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+    # What `-m` leaves out goes meanwhile.
+    yield
     if slice_ := config.getoption("--slice"):
         number, slices = (int(text) for text in slice_.split("/"))
-        # By name, so that a test stays in its slice when others come and go.
+        # In turn, so that all slices have as many of them, and none has nothing to do.
+        chosen = {*sorted({_whole(item) for item in items})[number - 1 :: slices]}
         by_slice: dict[bool, list[pytest.Item]] = {True: [], False: []}
         for item in items:
-            by_slice[crc32(_whole(item).encode()) % slices == number % slices].append(item)
+            by_slice[_whole(item) in chosen].append(item)
         items[:] = by_slice[True]
         config.hook.pytest_deselected(items=by_slice[False])
     items.sort(key=_place)
