@@ -16,6 +16,7 @@ WHOLE_STAGE = "spark.sql.codegen.wholeStage"
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 FACTORY = "spark.sql.codegen.factoryMode"
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+LOGS = "spark.databricks.delta.snapshotPartitions"
 BLOOM = "spark.sql.optimizer.runtime.bloomFilter.enabled"
 COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"
 BEFORE = {ADAPTIVE: "true", PARTITIONS: "7", WHOLE_STAGE: "true", FACTORY: "FALLBACK"}
@@ -93,8 +94,22 @@ def test_what_the_user_chose_and_what_goes_with_it_is_left_alone(session: SparkS
     with sized_for(session, 1, chosen={PARTITIONS, "spark.driver.memory"}):
         assert settings_of(session) == BEFORE | {WHOLE_STAGE: "false", FACTORY: "NO_CODEGEN"}
 
-    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, BLOOM, COMPRESSED}
-    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, BLOOM, COMPRESSED}) == {}
+    assert set(settings_for(1, {ADAPTIVE, FACTORY})) == {LISTING, LOGS, BLOOM, COMPRESSED}
+    assert settings_for(1, {ADAPTIVE, FACTORY, LISTING, LOGS, BLOOM, COMPRESSED}) == {}
+
+
+def test_logs_of_delta_are_put_together_by_few_tasks_unless_the_session_says_otherwise(
+    session: SparkSession,
+) -> None:
+    session.conf.unset(LOGS)
+    unset = session.conf.get(LOGS)
+    with sized_for(session, 1):
+        assert session.conf.get(LOGS) == "2"
+    assert session.conf.get(LOGS) == unset
+
+    session.conf.set(LOGS, "9")
+    with sized_for(session, 1):
+        assert session.conf.get(LOGS) == "9"
 
 
 def test_what_lies_in_one_partition_is_not_sent_there() -> None:

@@ -21,6 +21,10 @@ _LISTING = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "64"}
 """Events of three years lie in a thousand folders; left alone, Spark lists each in a task of its
 own, which takes longer than a small run has otherwise to do."""
 
+_LOGS = {"spark.databricks.delta.snapshotPartitions": "2"}
+"""Left alone, Delta puts a table's log together by 50 tasks, whenever the table has a new version.
+Whoever says otherwise for a session, knows of larger logs."""
+
 
 def settings_for(events: int | None, chosen: Collection[str] = ()) -> dict[str, str]:
     """The settings that are best for a run over this many events, but for what the user chose.
@@ -45,6 +49,7 @@ def _groups(events: int) -> tuple[Mapping[str, str], ...]:
         )
     return (
         _LISTING,
+        _LOGS,
         # Plans are not made again after every step. That also joined small partitions; few do too.
         {
             "spark.sql.adaptive.enabled": "false",
@@ -77,17 +82,22 @@ def sized_for(
     `chosen` are the keys under the target's `spark.conf`; they are left alone. Settings belong to
     the session: one run at a time, its threads included.
     """
-    before: dict[str, str] = {}
+    before: dict[str, str | None] = {}
     try:
         for key, value in settings_for(events, chosen).items():
             # Some servers keep some settings to themselves; the run is the same without.
             with suppress(PySparkException):
-                found = spark.conf.get(key)
+                found = spark.conf.get(key, None)
+                if key in _LOGS and found is not None:
+                    continue
                 spark.conf.set(key, value)
-                before[key] = str(found)
+                before[key] = found
         yield
     finally:
         for key, found in before.items():
             # A Spark that is lost cannot be set; why it was lost is what the caller must hear.
             with suppress(Exception):
-                spark.conf.set(key, found)
+                if found is None:
+                    spark.conf.unset(key)
+                else:
+                    spark.conf.set(key, found)
