@@ -191,3 +191,46 @@ def test_a_copy_in_a_session_that_was_left_alone_counts_once(site: Site):
 def test_who_wants_all_of_the_window_gets_it(site: Site, option: dict[str, Any]):
     site.arrive(event("e3", "s3", "2024-01-02 14:00", page="p3"))
     assert look_back(site.run("2024-01-03 01:00", {"web": option})) == (None, 3)
+
+
+@pytest.mark.ci
+def test_what_is_late_waits_for_a_run_whose_clock_is_not_behind(site: Site):
+    site.arrive(event("late", "s9", "2024-01-02 09:00", page="p9"))
+    # Models were further already: this one consumes nothing.
+    assert site.run("2024-01-02 11:30").reached is not None
+    site.arrive(event("e3", "s3", "2024-01-03 01:00", page="p3"))
+    assert look_back(site.run("2024-01-03 02:00")) == (None, 4)
+    views = [("p1", "s1"), ("p2", "s2"), ("p3", "s3"), ("p9", "s9")]
+    assert site.rows("page_views", *VIEW) == views
+
+
+@pytest.mark.ci
+def test_what_a_released_session_has_beyond_the_others_is_taken_in(site: Site):
+    site.project().add_to_quarantine("web", ["s2"])
+    site.arrive(
+        event("e3", "s3", "2024-01-02 12:30", page="p3"),
+        event("e4", "s2", "2024-01-02 12:50", page="p4"),
+    )
+    assert site.run("2024-01-02 13:00").reached == at("2024-01-02 12:30")
+    site.project().release_from_quarantine("web", ["s2"], now=at("2024-01-02 13:05"))
+    site.arrive(event("e5", "s5", "2024-01-02 13:10", page="p5"))
+    assert site.run("2024-01-02 13:30").outcome == "succeeded"
+    assert site.rows("page_views", "page_view_id") == [(f"p{number}",) for number in range(1, 6)]
+
+
+@pytest.mark.ci
+def test_pings_of_other_sessions_are_not_left_alone_where_they_count(
+    spark: SparkSession, tmp_path: Path
+):
+    site = Site(spark, tmp_path, **ONLY_PAGE_VIEWS, limit_page_views_to_session=False)
+    site.arrive(event("e1", "s1", "2024-01-02 10:50", page="p1"))
+    site.run("2024-01-02 11:00")
+    # The page stays open, and the session is another one.
+    pings = [f"2024-01-02 11:{minute}" for minute in ("05:00", "05:10", "05:20")]
+    site.arrive(
+        *(event(f"ping {when}", "s2", when, "page_ping", page="p1") for when in pings),
+    )
+    site.run("2024-01-02 12:00")
+    site.arrive(event("e3", "s1", "2024-01-02 12:10", page="p3"))
+    assert look_back(site.run("2024-01-02 13:00")) == (None, 2)
+    assert site.rows("page_views", "page_view_id", "engaged_time_in_s") == [("p1", 25), ("p3", 0)]

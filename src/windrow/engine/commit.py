@@ -168,6 +168,10 @@ def _seen_events(ws: Workspace, result: RunResult) -> str | None:
     plan = result.plan
     if plan.times is None or (not result.moved and not plan.positions):
         return None
+    limits = plan.limits
+    if limits.progress is not None and limits.upper <= limits.progress:
+        # Its clock was behind: models have not looked at what is late in this window.
+        return None
     return plan.times.told(next_lower(ws, plan, result.moved))
 
 

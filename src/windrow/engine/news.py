@@ -166,7 +166,8 @@ def _last_live_run(seen: Seen) -> RunRecord | None:
     """The last run of new events, if it came to a good end and nothing was taken back since."""
     for run in seen.newest_runs:
         is_live = run.state in (State.FIRST_RUN.value, State.STANDARD.value)
-        if run.outcome in _UNSETTLING:
+        if run.outcome in _UNSETTLING or run.only_sessions:
+            # A released session's events may go on beyond where the others came.
             return None
         if run.outcome is Outcome.SUCCEEDED and is_live:
             return run

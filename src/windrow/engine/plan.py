@@ -199,12 +199,7 @@ def _settled_until(ws: Workspace, plan: Plan, news: News | None) -> datetime | N
     if news is None or news.since is None or news.since <= plan.limits.lower:
         return None
     # Who keeps the rows of a run wants those of all of its window.
-    if ws.settings.keep_this_run:
-        return None
-    # Without sessions, it is stored rows that tell which copy of an event came first, or only the
-    # window's events.
-    knows_copies = all(m.keeps != "new" for m in plan.models if m.kind == "incremental")
-    if not ws.foundation.has_sessions and not knows_copies:
+    if ws.settings.keep_this_run or not ws.package.stands_alone(ws.settings):
         return None
     # Where events lay in several sessions, they will again: the look for them would be made twice.
     return None if news.run.counts.get(SHARED) else news.since

@@ -29,6 +29,9 @@ Join = Callable[[DataFrame, DataFrame, Sequence[str], str], DataFrame]
 _STORED_DAY = "windrow_day"
 """The day of a stored row, beside its key, which may have a column `day`."""
 
+_STORED_AT, _IS_STORED = "windrow_stored_at", "windrow_is_stored"
+"""Of a row's key, where it is stored; beside all columns that the row may have."""
+
 _NO_DAY = date(1970, 1, 1)
 """Stands for the one day of a table that has none."""
 
@@ -332,12 +335,12 @@ def _winners(
     is_earlier_kept = keeps == "earliest"
     best = F.min(at) if is_earlier_kept else F.max(at)
     same = join(stored.select(*key, at), rows.select(*key), key, "left_semi")
-    known = same.groupBy(*key).agg(best.alias("stored_at"), F.lit(True).alias("is_stored"))
-    stored_at, new_at = F.col("stored_at"), F.col(at)
+    known = same.groupBy(*key).agg(best.alias(_STORED_AT), F.lit(True).alias(_IS_STORED))
+    stored_at, new_at = F.col(_STORED_AT), F.col(at)
     is_worse = stored_at < new_at if is_earlier_kept else stored_at > new_at
     looked = Observed()
     compared = looked.over(
-        join(rows, known, key, "left"), {"stored": F.count_if(F.col("is_stored"))}
+        join(rows, known, key, "left"), {"stored": F.count_if(F.col(_IS_STORED))}
     )
     better = compared.where(~F.coalesce(is_worse, F.lit(False))).select(*rows.columns)
     settled, size = measured(better, {"rows": F.count(F.lit(1))})

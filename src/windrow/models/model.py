@@ -61,6 +61,10 @@ ends, or what the model has seen already where that is later. `most_events`: how
 has, and so the most that there can be of anything they name. `gathered`: names of the models that
 the model gathers rows of and that have not consumed the run's window before.
 """
+INPUTS_WITHOUT_ROWS = frozenset(
+    {"settings", "now", "until", "most_events", "hooks", "reference", "gathered"}
+)
+"""Those of them that are no rows."""
 
 
 @dataclass(frozen=True)

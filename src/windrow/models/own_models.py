@@ -15,11 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from windrow.models.foundation import Foundation
-from windrow.models.model import Model, Stored
+from windrow.models.model import INPUTS_WITHOUT_ROWS, Model, Stored
 
 EVENT_ID = "event_id"
-_NO_ROWS = ("settings", "now", "until", "hooks", "reference", "gathered")
-"""The engine's inputs that are no rows."""
 _OF_SESSIONS = ("events", "sessions_this_run")
 """The engine's inputs that have all rows of the run's sessions."""
 
@@ -83,7 +81,8 @@ def _partial_inputs(member: Model, known: Mapping[str, Model]) -> dict[str, Stor
     def is_partial(source: Stored | str) -> bool:
         if isinstance(source, Stored):
             return not source.is_whole
-        return source not in _NO_ROWS and not (source in known and known[source].kind == "rebuilt")
+        is_rebuilt = source in known and known[source].kind == "rebuilt"
+        return source not in INPUTS_WITHOUT_ROWS and not is_rebuilt
 
     return {name: source for name, source in member.inputs.items() if is_partial(source)}
 

@@ -36,6 +36,8 @@ class Package:
     """A table of the project's own that is read instead of that model's, under given settings."""
     filters: Callable[[Any, Hooks], Mapping[str, Column]] = lambda settings, hooks: {}
     """The reason for which its models leave out events of their sessions -> true for the others."""
+    stands_alone: Callable[[Any], bool] = lambda settings: True
+    """Whether rows of a session follow from its own events, under given settings."""
     begins_row: Callable[[], Column] | None = None
     """Of a session's events, those of which it must have one for a row of `sessions`; None: any."""
     reference_lists: Callable[[Any], ReferenceLists] = lambda settings: ReferenceLists()

@@ -10,7 +10,7 @@ from windrow.engine.plan import Plan
 from windrow.engine.result import RunResult
 from windrow.errors import WindrowError
 from windrow.models.checks import CheckResult
-from windrow.models.model import Model, Stored
+from windrow.models.model import INPUTS_WITHOUT_ROWS, Model, Stored
 from windrow.operations.doctor import Check
 from windrow.operations.maintain import TableUpkeep, Upkeep
 from windrow.operations.metrics import Sample
@@ -26,8 +26,6 @@ from windrow.state.runs import ModelOutcome, RunRecord
 from windrow.tables import Layout
 
 Document = dict[str, Any]
-
-_NOT_FRAMES = ("settings", "now", "until", "hooks", "reference", "gathered")
 
 
 def runs_document(done: Mapping[str, PackageRuns]) -> Document:
@@ -266,7 +264,7 @@ def inputs_of(member: Model) -> list[tuple[str, bool]]:
     named = [
         (source.model, True) if isinstance(source, Stored) else (source, False)
         for source in member.inputs.values()
-        if isinstance(source, Stored) or source not in _NOT_FRAMES
+        if isinstance(source, Stored) or source not in INPUTS_WITHOUT_ROWS
     ]
     return [*named, *((name, True) for name in member.reads.after)]
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from histories import DAYS, LAST_DAY, delete_old_days
 from normalized import Normalized, entry
 from random_runs import days_become_old
-from website import Event, event, rows
+from website import Event, at, event, rows
 
 pytestmark = pytest.mark.ci
 
@@ -88,3 +88,25 @@ def test_days_that_users_left_are_forgotten_and_rows_are_those_of_one_run(
     # Those who came back were known of two old days each, until the last run.
     assert {row["count"] for row in days} == {1}
     assert len(days) == 5
+
+
+def test_a_copy_that_is_sent_again_later_changes_neither_users_nor_tables(
+    spark: SparkSession, tmp_path: Path
+):
+    other = entry("link_click", event_columns=["page_url"], table_name="clicks", version="1")
+    tables = {**TABLES, "events": [*TABLES["events"], other]}
+    site = Normalized(spark, tmp_path, **tables)
+    first = event("e1", None, "2024-01-02 09:50", cookie="u", page_url="a")
+    site.arrive(first, event("e2", None, "2024-01-02 09:55", cookie="u", page_url="b"))
+    site.run("2024-01-02 10:00")
+
+    again = {"collector_tstamp": at("2024-01-02 10:05"), "event_name": "link_click"}
+    site.arrive({**first, **again})
+    result = site.run("2024-01-02 11:00")
+    assert (result.plan.settled_until, result.counts["shares_events"]) == (
+        at("2024-01-02 10:00"),
+        1,
+    )
+    seen = site.table(USERS).select("visitor_id", "latest_collector_tstamp", "page_url")
+    assert rows(seen) == [("u", "2024-01-02 09:55:00", "b")]
+    assert site.table("clicks_1").count() == 0

@@ -51,22 +51,51 @@ def take_in(
     Models cannot tell the difference: they are made of whole sessions, whichever these are.
     `late_for`: the models of the run, where some of the sessions' events were loaded late.
     `settled_until`: what the window has before is as it was when the last run took it in. Sessions
-    without a later event are left alone, unless they share events with the others.
+    without a later event, or events of a package that has none, are left alone, unless they share
+    events with the others.
     """
-    touching = source if arrived is None else source.holding(arrived)
-    unsettled = limits if settled_until is None else replace(limits, lower=settled_until)
+    if settled_until is None:
+        return _all(ws, source, limits, event_columns, key_days, only, arrived, late_for)
+    intake = _unsettled(ws, source, limits, event_columns, key_days, settled_until)
+    if intake is not None:
+        return intake
+    intake = _all(ws, source, limits, event_columns, key_days, only, arrived, late_for)
+    return replace(intake, counts={**intake.counts, SHARED: 1})
+
+
+def _unsettled(
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    event_columns: Iterable[str] | None,
+    key_days: KeyDays,
+    since: datetime,
+) -> Intake | None:
+    """What the window has from a moment on; None: it shares events with what comes before."""
+    later = replace(limits, lower=since)
+    settled = _settled_events(ws, source, limits.lower, since)
     if not ws.foundation.has_sessions:
-        return events_of_window(ws, touching, unsettled, event_columns)
-    if settled_until is not None:
-        sessions = find_sessions(ws, touching, unsettled, key_days, only)
-        settled = _settled_events(ws, source, limits.lower, settled_until)
-        intake = gather_events(ws, source, sessions, event_columns, settled)
-        if intake is not None:
-            return intake
+        return events_of_window(ws, source, later, event_columns, settled)
+    sessions = find_sessions(ws, source, later, key_days)
+    return gather_events(ws, source, sessions, event_columns, settled)
+
+
+def _all(
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    event_columns: Iterable[str] | None,
+    key_days: KeyDays,
+    only: Collection[str],
+    arrived: DataFrame | None,
+    late_for: Sequence[Model],
+) -> Intake:
+    """All that the window touches."""
+    touching = source if arrived is None else source.holding(arrived)
+    if not ws.foundation.has_sessions:
+        return _there(events_of_window(ws, touching, limits, event_columns))
     sessions = find_sessions(ws, touching, limits, key_days, only)
     intake = _gather(ws, source, sessions, event_columns)
-    if settled_until is not None:
-        intake = replace(intake, counts={**intake.counts, SHARED: 1})
     if late_for:
         made_anew = users_made_anew(ws, intake, late_for)
         intake = replace(intake, made_anew=made_anew)
@@ -83,16 +112,21 @@ def _gather(
     ws: Workspace, source: Source, sessions: Sessions, event_columns: Iterable[str] | None
 ) -> Intake:
     whole = source.on_days(sessions.lived_on) if sessions.lived_on else source
-    intake = gather_events(ws, whole, sessions, event_columns)
+    return _there(gather_events(ws, whole, sessions, event_columns))
+
+
+def _there(intake: Intake | None) -> Intake:
+    """What was taken in where nothing was left alone."""
     assert intake is not None
     return intake
 
 
 def _settled_events(ws: Workspace, source: Source, first: datetime, until: datetime) -> DataFrame:
-    """Ids and sessions of the usable events of a stretch of time."""
+    """Ids of the usable events of a stretch of time, and their sessions, if there are any."""
     settings, foundation = ws.settings, ws.foundation
     scanned = scan(source, foundation, first, until - MICROSECOND, foundation.columns(settings))
-    return scanned.where(foundation.is_usable(settings)).select("event_id", foundation.session)
+    sessions = [foundation.session] if foundation.has_sessions else []
+    return scanned.where(foundation.is_usable(settings)).select("event_id", *sessions)
 
 
 def _days_of_lives(ws: Workspace, sessions: Sessions) -> list[date]:

@@ -43,6 +43,12 @@ def _is_small(rows: DataFrame) -> bool:
     return rows.sparkSession.conf.get("spark.sql.shuffle.partitions") == "1"
 
 
+def has_any(ids: DataFrame, events: DataFrame) -> bool:
+    """Whether one of these ids is that of one of the events."""
+    same = in_one_partition(ids).join(events.select("event_id"), "event_id", how="left_semi")
+    return not same.isEmpty()
+
+
 def ids_in_several_sessions(
     events: DataFrame, foundation: Foundation, beside: DataFrame | None = None
 ) -> DataFrame:

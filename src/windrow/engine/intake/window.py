@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.misfits import refuse_misfits
 from windrow.atomic.source import Source
 from windrow.columns.timestamps import from_micros, micros
 from windrow.engine.intake import session_events
-from windrow.engine.intake.copies import NTH_COPY, first_copies
+from windrow.engine.intake.copies import NTH_COPY, first_copies, has_any
 from windrow.engine.intake.gather import columns_read, counts_of_malformed
 from windrow.engine.intake.values import Intake
 from windrow.engine.workspace import Workspace
@@ -23,9 +24,17 @@ MOST_NAMES = 10_000
 
 
 def events_of_window(
-    ws: Workspace, source: Source, limits: Limits, event_columns: Iterable[str] | None
-) -> Intake:
-    """Every usable event of the window, each once: the base of a package without sessions."""
+    ws: Workspace,
+    source: Source,
+    limits: Limits,
+    event_columns: Iterable[str] | None,
+    settled: DataFrame | None = None,
+) -> Intake | None:
+    """Every usable event of the window, each once: the base of a package without sessions.
+
+    `settled`: ids of events from before. None: one of them is a copy of one of these, and which of
+    the two counts is not known here.
+    """
     settings, foundation = ws.settings, ws.foundation
     wanted = columns_read(ws, source, event_columns)
     read, taken, unreadable = Observed(), Observed(), Observed()
@@ -50,6 +59,9 @@ def events_of_window(
         F.slice(F.collect_set(name), 1, MOST_NAMES + 1).alias("names"),
     ).collect()[0]
     has_rows = totals["events"] > 0
+    if settled is not None and has_rows and has_any(settled, events):
+        cached.unpersist()
+        return None
     is_known = "event_name" in events.columns and len(totals["names"]) <= MOST_NAMES
     bad = unreadable.figures(has_rows=has_rows)
     refuse_misfits(bad)

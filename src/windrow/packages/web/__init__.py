@@ -60,6 +60,8 @@ WEB = Package(
     ),
     sessions="sessions",
     filters=lambda settings, hooks: {"bot": is_human(settings, hooks)},
+    # Else a page view has pings of other sessions.
+    stands_alone=lambda settings: settings.limit_page_views_to_session,
     begins_row=is_page_event,
     own_sessions_table=lambda settings: settings.sessions_table,
     reference_lists=lambda settings: settings.reference,
