@@ -40,6 +40,7 @@ def connect_server(folder: Path) -> Iterator[str]:
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(folder / "spark-warehouse"),
         # What is settled in a run lies here then, and not in executors.
