@@ -81,6 +81,24 @@ def test_a_job_that_is_submitted_to_a_standalone_cluster(
     assert code == 2, said
 
 
+def test_a_run_whose_settled_rows_lie_in_a_folder_goes_on_without_its_executors(
+    shop: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    folder = {"spark.checkpoint.dir": str(tmp_path / "settled")}
+    add_target(shop, "sure", {"master": cluster.master, "conf": SMALL | ROOM | folder})
+    lost = []
+
+    def lose_all_executors() -> None:
+        lost.extend(pid for worker in cluster.workers for pid in executors(worker))
+        for executor in lost:
+            os.kill(executor, signal.SIGKILL)
+
+    code, told = run_beside(shop, "sure", lose_all_executors, until=UNTIL_THE_END)
+    assert code == 0, told
+    assert lost
+    live("compare", shop, "sure")
+
+
 def test_executors_that_die_in_the_middle_of_a_run(shop: Path, cluster: Cluster) -> None:
     add_target(shop, "hurt", {"master": cluster.master, "conf": SMALL | ROOM})
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from services.faults import way_to
 from services.projects import (
     TO_THE_THIRD_DAY,
+    UNTIL_THE_END,
     answer,
     ask,
     change,
@@ -54,6 +58,32 @@ def test_delta_in_an_object_store(shop: Path, store: ObjectStore) -> None:
     live("short", shop, "s3")
 
 
+def test_uploads_that_fail_in_the_middle_of_runs(shop: Path, store: ObjectStore) -> None:
+    with way_to(store.endpoint) as (way, address):
+        at_once = {
+            "spark.hadoop.fs.s3a.attempts.maximum": "1",
+            "spark.hadoop.fs.s3a.retry.limit": "1",
+            "spark.hadoop.fs.s3a.retry.interval": "10ms",
+            # A failed task is not tried again either.
+            "spark.task.maxFailures": "1",
+        }
+        spark = on_two_cores(replace(store, endpoint=address).s3a | at_once)
+        change(shop, targets={"weak": {"warehouse": f"s3a://{BUCKET}/weak", "spark": spark}})
+        place = ("--target", "weak", "--project-dir", str(shop))
+        ask("run", *TO_THE_THIRD_DAY, *place)
+
+        # Rows of one model do not arrive: the others are kept, and it catches up later.
+        with way.broken_for(r"/derived/snowplow_web_sessions/.*\.parquet"):
+            code, said = answer("run", *UNTIL_THE_END, *place)
+        assert code == 1, said
+        # Nor does what would make the run count: it never happened.
+        with way.broken_for(r"/snowplow_manifest/snowplow_web_incremental_manifest/_delta_log/"):
+            code, said = answer("run", *UNTIL_THE_END, *place)
+        assert code == 1, said
+        ask("run", *UNTIL_THE_END, *place)
+        live("compare", shop, "weak")
+
+
 def test_delta_in_azure_storage(shop: Path, tmp_path: Path) -> None:
     with azure_storage(tmp_path) as settings:
         target = {"warehouse": f"{AZURE}/delta", "spark": on_two_cores(settings)}
@@ -76,7 +106,7 @@ def test_iceberg_in_an_object_store_with_a_jdbc_catalog(shop: Path, store: Objec
         spark = on_two_cores(catalog | {"spark.jars.packages": packages})
         change(shop, targets={"lake": {"catalog": "lake", "format": "iceberg", "spark": spark}})
 
-        goes_in_beside_another(shop, "lake")
+        two_at_once(shop, "lake")
         live("short", shop, "lake")
 
 
@@ -102,6 +132,15 @@ def test_a_user_who_may_only_read_an_object_store(shop: Path, tmp_path: Path) ->
         assert "Access Denied" in looked
         assert "Access Denied" in ran
         assert store.keys() == before
+
+
+def two_at_once(shop: Path, target: str) -> None:
+    """The first run, twice at the same moment: one is turned away, and has written nothing."""
+    place = ("--target", target, "--project-dir", str(shop))
+    with ThreadPoolExecutor() as both:
+        ends = [both.submit(answer, "run", *TO_THE_THIRD_DAY, *place) for _ in range(2)]
+    codes = sorted(end.result()[0] for end in ends)
+    assert codes == [0, 3], [end.result()[1] for end in ends]
 
 
 def goes_in_beside_another(shop: Path, target: str) -> None:
