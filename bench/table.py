@@ -23,9 +23,9 @@ class Row:
     floor: Figures | None = None
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as Markdown, every column as wide as its widest cell."""
-    cells = [[title for title, _ in _COLUMNS]]
+def table(rows: Sequence[Row], *, than: str = "floor") -> str:
+    """The rows as Markdown, every column as wide as its widest cell; `than`: what a floor is."""
+    cells = [[title.format(than=than) for title, _ in _COLUMNS]]
     cells += [[cell(row) for _, cell in _COLUMNS] for row in rows]
     widths = [max(len(line[n]) for line in cells) for n in range(len(_COLUMNS))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -75,9 +75,9 @@ def _megabytes(value: float | None, digits: int = 1) -> str:
 _COLUMNS: Sequence[tuple[str, Callable[[Row], str]]] = (
     ("step", _label),
     ("s", lambda row: f"{row.figures.seconds:.1f}"),
-    ("x floor", _ratio),
+    ("x {than}", _ratio),
     ("CPU s", lambda row: f"{row.figures.cpu_seconds:.1f}"),
-    ("x floor", _cpu_ratio),
+    ("x {than}", _cpu_ratio),
     ("executions", lambda row: _number(row.figures.root_executions)),
     ("with inner", lambda row: _number(row.figures.executions)),
     ("jobs", lambda row: _number(row.figures.jobs)),

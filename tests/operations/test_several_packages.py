@@ -16,10 +16,12 @@ from phone_app import App, app_event
 from website import ONLY_PAGE_VIEWS, Event, Site, at, event, rows
 from windrow import Project, UsageError
 from windrow.cli import main
+from windrow.engine.steps import Step
 from windrow.state.leases import Intent
 
 pytestmark = pytest.mark.ci
 
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 INTO: Any = {"ignore": shutil.ignore_patterns("_SUCCESS*", "._*"), "dirs_exist_ok": True}
 
 
@@ -90,6 +92,22 @@ def test_events_that_two_packages_need_are_read_once(spark: SparkSession, tmp_pa
     expected = elsewhere.contents()
     assert all(expected.values())
     assert both.contents() == expected
+
+
+def test_what_a_command_looks_at_first_is_as_small_as_in_a_run_alone(
+    spark: SparkSession, tmp_path: Path
+):
+    both = Both(spark, tmp_path, **ONLY_PAGE_VIEWS)
+    both.arrive(*visits(2))
+    seen: list[str | None] = []
+
+    def look(step: Step) -> None:
+        if step.name == "plan":
+            seen.append(spark.conf.get(LISTING))
+
+    both.project().run_all(now=at("2024-01-03 00:00"), listener=look)
+    assert spark.conf.get(LISTING) != "64"
+    assert seen == ["64"] * 4
 
 
 def test_an_error_of_one_package_does_not_stop_the_other(

@@ -75,10 +75,7 @@ def run(
     listener: Listener = say_nothing,
 ) -> RunResult:
     """Carry out the next run of a package."""
-    # Whatever the run takes in, the looks that decide about it are small.
-    with sized_for(ws.spark, 0, chosen=ws.spark_keys):
-        decided = decide(ws, options, now=now, listener=listener)
-    return carry_out(ws, decided, listener)
+    return carry_out(ws, decide(ws, options, now=now, listener=listener), listener)
 
 
 def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Listener) -> Decided:
@@ -86,6 +83,12 @@ def decide(ws: Workspace, options: RunOptions, *, now: datetime, listener: Liste
 
     What a killed run left behind is taken back first; else nothing is written.
     """
+    # Whatever the run takes in, the looks that decide about it are small.
+    with sized_for(ws.spark, 0, chosen=ws.spark_keys):
+        return _decide(ws, options, now, listener)
+
+
+def _decide(ws: Workspace, options: RunOptions, now: datetime, listener: Listener) -> Decided:
     began = datetime.now(UTC)
     listener(Step("plan", "started", detail="Looking for new events"))
     models = chosen_models(ws, options)

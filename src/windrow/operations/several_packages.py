@@ -20,6 +20,7 @@ from windrow.engine.run import Decided, carry_out, decide
 from windrow.engine.steps import Listener, Step, say_nothing
 from windrow.engine.workspace import Workspace
 from windrow.errors import WindrowError
+from windrow.spark.run_size import sized_for
 
 
 @dataclass(frozen=True)
@@ -194,4 +195,8 @@ def _kept(readers: Sequence[_Reader]) -> KeptRows:
     columns = dict.fromkeys(name for reader in readers for name in reader.columns)
     source = readers[0].decided.source.with_entities(columns)
     rows = only(source.rows_between(first, last), columns)
-    return KeptRows(first, last, rows.persist())
+    ws, sizes = readers[0].ws, [reader.decided.plan.window_events for reader in readers]
+    size = max((it for it in sizes if it is not None), default=None)
+    # How rows are kept is settled here, not when the first package reads them.
+    with sized_for(ws.spark, size, chosen=ws.spark_keys):
+        return KeptRows(first, last, rows.persist())
