@@ -89,7 +89,10 @@ def typed_events(spark: SparkSession) -> DataFrame:
 
 
 @pytest.fixture(
-    params=[as_parquet, as_json, as_csv, as_delta, as_iceberg, as_table, as_table_of_a_catalog],
+    params=[
+        *(as_parquet, as_json, as_csv, as_delta, as_table, as_table_of_a_catalog),
+        pytest.param(as_iceberg, marks=pytest.mark.ci),
+    ],
     ids=lambda store: store.__name__,
 )
 def events(
