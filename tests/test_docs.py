@@ -22,6 +22,7 @@ from windrow.packages.web.settings import WebSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "tools" / "docs" / "build.py"
+PROMISES = (ROOT / "docs" / "promises.md").read_text()
 
 
 def test_generated_pages_are_up_to_date():
@@ -210,3 +211,38 @@ def test_the_migration_page_names_every_hook():
     ] == []
     of_reference = {it.reference_name for it in HOOKS if it.reference_name}
     assert of_reference <= named
+
+
+NAMED_TEST = re.compile(
+    r"(?<![\w/.*-])((?:[\w*-]+/)*test_\w*[\w*]*\.py)?(?:::)?(test_\w+\b(?!\.py))?"
+)
+
+
+def functions_of(file: Path) -> set[str]:
+    return {*re.findall(r"^(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE)}
+
+
+def test_pages_name_tests_that_are_there():
+    tests = ROOT / "tests"
+    everywhere = set().union(*(functions_of(it) for it in tests.rglob("test_*.py")))
+    named, gone = 0, []
+    for page_file in (ROOT / "docs").rglob("*.md"):
+        for found in NAMED_TEST.finditer(page_file.read_text()):
+            path, name = found.groups()
+            if path or name:
+                named += 1
+                files = [] if path is None else [*tests.rglob(path.removeprefix("tests/"))]
+                known = set().union(*map(functions_of, files)) if files else everywhere
+                if (path and not files) or (name and name not in known):
+                    gone.append(f"{page_file.name}: {found[0]}")
+    assert named > 200
+    assert gone == []
+
+
+def test_every_promise_is_held_by_tests_that_are_there():
+    rows = re.findall(r"^\| (?!promise|--)(.+) \| (.+) \|$", PROMISES, re.MULTILINE)
+    held = {promise: re.findall(r"`([^`]+)`", by) for promise, by in rows}
+    assert len(held) > 20
+    assert {promise for promise, paths in held.items() if not paths} == set()
+    everything = [path for paths in held.values() for path in paths]
+    assert [it for it in everything if not [*(ROOT / "tests").glob(it)]] == []

@@ -143,19 +143,6 @@ def test_the_window_reaches_the_scan_as_literals(spark, tmp_path):
     )
 
 
-def test_csv_is_read_with_its_header(spark, tmp_path):
-    one_event(spark, page_url="'a,\"b\"'").write.option("header", True).option("escape", '"').csv(
-        str(tmp_path / "events")
-    )
-    source = open_source(
-        spark,
-        EventsSource(path=str(tmp_path / "events"), format="csv"),
-        time_column="collector_tstamp",
-    )
-    row = source.between(FIRST, LAST, ["page_url", "collector_tstamp"]).collect()[0]
-    assert row[0] == 'a,"b"'
-
-
 def test_events_that_are_not_there_are_an_error_that_names_the_setting(spark, tmp_path):
     with pytest.raises(SourceError, match=r"Cannot read the events at .* Check events.path"):
         open_source(

@@ -13,6 +13,7 @@ from pulled_plug import killed_after
 from website import ONLY_PAGE_VIEWS, Site, at, event
 from windrow import LockedError, RunResult, SourceError, State
 from windrow.engine.plan import Plan
+from windrow.state import runs
 from windrow.state.holder import Holder
 from windrow.state.leases import Intent, Leases
 from windrow.tables.frames import frame_of
@@ -214,3 +215,19 @@ def test_a_gap_longer_than_the_backfill_limit_is_skipped(spark: SparkSession, tm
     assert results[1].plan.gap is not None
     assert results[1].plan.gap[1] == at("2024-02-01 10:00")
     assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",)]
+
+
+@pytest.mark.ci
+def test_a_run_makes_one_file_of_the_ledgers_when_it_is_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    site = Site(spark, tmp_path, **ONLY_PAGE_VIEWS)
+    site.arrive(event("e1", "s1", "2024-01-01 10:00", page="p1"))
+    site.first_run("2024-01-02 00:00")
+    monkeypatch.setattr(runs, "COMPACTED_EVERY", 2)
+    site.arrive(event("e2", "s2", "2024-01-02 10:00", page="p2"))
+    site.run("2024-01-03 00:00")
+    ws = site.workspace
+    files = ws.tables.files_on(ws.runs.table, None, ())
+    assert files is not None
+    assert (files.files, len(ws.runs.last("web", 9))) == (1, 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from filled_tables import filled_by
+from plan_texts import executed_plan
 from windrow.engine import upsert as upserts
 from windrow.engine.destination import Destination, prepare, refuse_other_keys
-from windrow.engine.upsert import Amended, Replaced, upsert
+from windrow.engine.upsert import Amended, Replaced, Touched, upsert
 from windrow.errors import RefusedError, TableError
 from windrow.state.undo import beginning_of, undo
 from windrow.tables import Layout, TableName, Tables
@@ -58,6 +60,16 @@ def four_things(spark: SparkSession, tables: Tables) -> None:
 @pytest.fixture
 def filled(spark: SparkSession, tables: Tables, tmp_path: Path) -> Tables:
     return filled_by(four_things, spark, tables, tmp_path)
+
+
+@contextmanager
+def nothing_sent(spark: SparkSession) -> Iterator[None]:
+    """Spark sends no side of a join to the other unless it is told to."""
+    name = "spark.sql.autoBroadcastJoinThreshold"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "-1")
+    yield
+    spark.conf.set(name, str(before))
 
 
 @pytest.fixture(params=["days written anew", "rows merged"])
@@ -122,6 +134,148 @@ def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, fill
     kept = things(spark, (3, "2021-03-03"))
     upsert(filled, TABLE, kept, replaced=Replaced(("session",), sessions))
     assert stored(filled) == [(1, "2021-01-01"), (3, "2021-03-03"), (4, "2021-03-04")]
+
+
+THIRD = (date(2021, 3, 3),)
+
+
+def was_merged(tables: Tables) -> bool:
+    """Whether the last commit was a merge: of those alone a format says what they updated."""
+    return tables.history(TABLE.table, newest=1)[0].rows_updated is not None
+
+
+# Up to 200,000 stored rows, or twenty for each one that changes.
+BY_COUNTS = {
+    (200_000, 1): True,
+    (200_001, 1): False,
+    (200_020, 10_001): True,
+    (200_021, 10_001): False,
+}
+
+
+@mostly_on_delta
+def test_days_that_are_partitions_are_written_anew_up_to_a_bound_by_counts(
+    spark: SparkSession, filled: Tables
+):
+    def is_written_anew(rows: DataFrame, stored_rows: int, changed: int) -> bool:
+        touched = Touched(THIRD, stored_rows, changed)
+        return upserts._can_be_written_anew(filled, TABLE, was, rows, touched)
+
+    was, rows = filled.read(TABLE.table), things(spark, (3, "2021-03-03"))
+    assert {counts: is_written_anew(rows, *counts) for counts in BY_COUNTS} == BY_COUNTS
+    assert not is_written_anew(rows.drop("session"), 1, 1)
+    filled.change_layout(TABLE.table, Layout(("session",)))
+    assert not is_written_anew(rows, 1, 1)
+
+
+@pytest.mark.ci
+def test_the_counts_of_a_look_decide_how_rows_are_written(spark: SparkSession, filled: Tables):
+    merged = []
+    for counts in BY_COUNTS:
+        row = things(spark, (3, "2021-03-03"))
+        upsert(filled, TABLE, row, touched=Touched(THIRD, *counts))
+        merged.append(was_merged(filled))
+    assert merged == [not is_anew for is_anew in BY_COUNTS.values()]
+    assert [number for number, _ in stored(filled)] == [1, 2, 3, 4]
+
+
+@pytest.mark.ci
+def test_rows_are_merged_where_days_are_no_partitions(spark: SparkSession, tables: Tables):
+    for by in ((), ("session",)):
+        place = replace(TABLE, table=TableName("derived", f"by {by}"))
+        prepare(tables, place, COLUMNS, layout=Layout(by))
+        upsert(tables, place, things(spark, (1, "2021-03-03"), (2, "2021-03-03")))
+        upsert(tables, place, things(spark, (1, "2021-03-04")))
+        assert tables.history(place.table, newest=1)[0].rows_updated == 1
+        days = tables.read(place.table).select("id", F.date_format("seen_date", "dd")).collect()
+        assert sorted(days) == [(1, "04"), (2, "03")]
+
+
+@pytest.mark.ci
+def test_a_column_that_the_rows_do_not_have_stays_as_it_is(spark: SparkSession, filled: Tables):
+    upsert(filled, TABLE, things(spark, (3, "2021-03-05"), (5, "2021-03-05")).drop("session"))
+    assert was_merged(filled)
+    rows = filled.read(TABLE.table).where("id in (3, 5)").select("id", "session", "seen_date")
+    assert sorted(rows.collect()) == [
+        (3, "s3", date(2021, 3, 5)),
+        (5, None, date(2021, 3, 5)),
+    ]
+
+
+TELLS_ROWS_THAT_ARE_GONE = {
+    "delta": {"delta.enableDeletionVectors": "true"},
+    "iceberg": {f"write.{what}.mode": "merge-on-read" for what in ("merge", "update", "delete")},
+}
+"""What the owner of a table sets to have rows marked as gone rather than files written anew."""
+
+
+def has_marks(spark: SparkSession, tables: Tables) -> bool:
+    """Whether rows of files that the table still has are marked as gone."""
+    name = tables.identifier(TABLE.table)
+    if tables.format == "iceberg":
+        return not spark.table(f"{name}.delete_files").isEmpty()
+    last = spark.sql(f"describe history {name} limit 1").collect()[0]["operationMetrics"]
+    return last.get("numTargetDeletionVectorsAdded", "0") != "0"
+
+
+@pytest.mark.ci
+def test_rows_are_exact_where_the_owner_has_gone_rows_marked(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+):
+    prepare(tables, TABLE, COLUMNS, layout=Layout(("seen_date",)))
+    pairs = [f"'{k}' = '{v}'" for k, v in TELLS_ROWS_THAT_ARE_GONE[tables.format].items()]
+    name = tables.identifier(TABLE.table)
+    spark.sql(f"alter table {name} set tblproperties ({', '.join(pairs)})")
+    first, second = "2021-03-01", "2021-03-02"
+    upsert(
+        tables, TABLE, things(spark, *((n, first) for n in range(1, 7)), (7, second)).coalesce(1)
+    )
+
+    gone = Replaced(("session",), frame_of(spark, [("s3",)], {"session": "string"}))
+    with monkeypatch.context() as patch:
+        patch.setattr(upserts, "_FEW_ROWS", 0)
+        patch.setattr(upserts, "_STORED_PER_CHANGED", 0)
+        upsert(tables, TABLE, things(spark, (1, second), (2, first)), replaced=gone)
+    assert has_marks(spark, tables)
+    merged = tables.version(TABLE.table)
+    assert stored(tables) == [
+        *((1, second), (2, first), (4, first), (5, first), (6, first), (7, second))
+    ]
+    # Written anew, days have what their marks leave of them.
+    upsert(tables, TABLE, things(spark, (2, first), (4, second), (8, first)))
+    assert not was_merged(tables)
+    after = [*((1, second), (2, first), (4, second), (5, first), (6, first)), (7, second)]
+    assert stored(tables) == [*after, (8, first)]
+
+    tables.compact(TABLE.table)
+    assert stored(tables) == [*after, (8, first)]
+    tables.restore(TABLE.table, merged)
+    assert len(stored(tables)) == 6
+
+
+@pytest.mark.parametrize("format", ["delta"])
+def test_keys_are_sent_to_many_stored_rows_unless_there_may_be_too_many(
+    spark: SparkSession, filled: Tables, monkeypatch: pytest.MonkeyPatch
+):
+    plans: list[str] = []
+
+    def explain(
+        tables: Tables,
+        table: TableName,
+        where: str,
+        rows: Callable[[DataFrame], DataFrame],
+        **_: object,
+    ) -> None:
+        plans.append(executed_plan(rows(tables.read(table).where(where))))
+
+    monkeypatch.setattr(type(filled), "rewrite", explain)
+    # Of frames as small as these Spark would send any.
+    with nothing_sent(spark):
+        for count, number in ((20_000, 1), (20_001, 500_000), (20_001, 500_001), (20_001, None)):
+            look = Touched(THIRD, count, 1)
+            row = things(spark, (3, "2021-03-03"))
+            upsert(filled, TABLE, row, number=number, touched=look)
+    assert ["BroadcastHashJoin" in plan for plan in plans] == [False, True, False, False]
 
 
 @mostly_on_delta
