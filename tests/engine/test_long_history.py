@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from histories import DAYS, LAST_DAY, delete_old_days
 from random_runs import days_become_old
-from website import ONLY_PAGE_VIEWS, Event, Site, at, event
+from traffic import ONLY_CONSENT_AND_VITALS
+from website import ONLY_PAGE_VIEWS, Event, Site, at, event, rows
+from windrow.atomic.entity_columns import CMP_VISIBLE, CONSENT_PREFERENCES, WEB_VITALS
 from windrow.engine import key_days
 from windrow.engine.holding import look
 from windrow.engine.intake.record import quarantine_sessions
@@ -84,6 +87,69 @@ def test_a_run_reads_no_file_of_days_that_do_not_bear_on_it(
     assert [row[0] for row in users.select("sessions").collect()] == [2]
     daily = site.table("users").where(near).where("domain_userid = 'daily'")
     assert [tuple(row) for row in daily.select("sessions", "page_views").collect()] == [(28, 28)]
+
+
+BACK = date(2024, 1, 5)
+TERMS_CHANGED = date(2024, 1, 20)
+
+
+def answer(session: str, day: date, *, cookie: str) -> list[Event]:
+    """Somebody sees the banner, agrees to the terms of the day, and has the page measured."""
+    version = "2" if day >= TERMS_CHANGED else "1"
+    given = {"event_type": "allow_all", "consent_version": version, "consent_scopes": ["all"]}
+    own: list[tuple[str, str, dict[str, Any]]] = [
+        ("cmp_visible", CMP_VISIBLE.name, {"elapsed_time": 1.0}),
+        ("consent_preferences", CONSENT_PREFERENCES.name, given),
+        ("web_vitals", WEB_VITALS.name, {"lcp": 1000.0, "fid": 10.0, "cls": 0.1}),
+    ]
+    return [
+        event(
+            f"{session}-{name}", session, f"{day} 10:0{number}", name, page=session, cookie=cookie
+        )
+        | {column: fields}
+        for number, (name, column, fields) in enumerate(own)
+    ]
+
+
+def test_consent_and_vitals_read_no_file_of_days_that_do_not_bear_on_them(
+    spark: SparkSession, tmp_path: Path, format: str
+):
+    # So far back page views are measured, and looked for.
+    near = {"cwv_days_to_measure": 5, "upsert_lookback_days": 5}
+    options = {"backfill_limit_days": 100, **ONLY_CONSENT_AND_VITALS, **near}
+    site = Site(spark, tmp_path, format=format, **options)
+    events = [it for day in DAYS for it in answer(f"new-{day}", day, cookie=f"new-{day}")]
+    site.arrive_by_day(*events)
+    today = LAST_DAY + timedelta(days=1)
+    assert site.run(f"{today} 00:00").outcome == "succeeded"
+    noted = site.workspace.runs.last("web", 1)[0].key_days
+    assert "snowplow_web_consent_log(domain_userid)" in noted
+
+    tables = {
+        "events": "load_tstamp_date",
+        "warehouse/derived/snowplow_web_consent_log": "derived_tstamp_date",
+        "warehouse/derived/snowplow_web_vitals": "derived_tstamp_date",
+    }
+    delete_old_days(site, tables)
+    # Somebody who agreed to the old terms three weeks ago is asked again.
+    site.arrive_by_day(
+        *answer(f"new-{today}", today, cookie=f"new-{today}"),
+        *answer("again", today, cookie=f"new-{BACK}"),
+    )
+    assert site.run(f"{today + timedelta(days=1)} 00:00").outcome == "succeeded"
+
+    users = site.table("consent_users").where(f"domain_userid = 'new-{BACK}'")
+    shown = ("cmp_events", "consent_events", "last_consent_version", "is_latest_version")
+    assert rows(users.select(*shown)) == [(2, 2, "2", True)]
+    assert site.rows("consent_versions", "consent_version", "version_start_tstamp") == [
+        ("1", "2024-01-01 10:01:00"),
+        ("2", f"{TERMS_CHANGED} 10:01:00"),
+    ]
+    # Of 19 days without the one who came back; of ten, and that one.
+    assert site.rows("consent_totals", "consent_version", "allow_all") == [("1", 18), ("2", 11)]
+    assert site.table("consent_cmp_stats").count() == len(DAYS) + 2
+    of_all = site.table("vital_measurements").where("measurement_type = 'overall'")
+    assert rows(of_all.select("page_view_count")) == [(6,)]
 
 
 @days_become_old()
