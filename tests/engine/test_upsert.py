@@ -127,6 +127,16 @@ def test_the_earlier_or_the_later_row_of_a_key_stays(spark: SparkSession, filled
     assert stored(filled)[:2] == [(1, "2021-01-01"), (2, "2021-03-01")]
 
 
+@pytest.mark.parametrize("format", ["delta"])
+def test_columns_may_be_called_anything(spark: SparkSession, tables: Tables):
+    columns = {"id": "int", "is_stored": "string", "stored_at": "string", **COLUMNS}
+    prepare(tables, TABLE, columns, layout=Layout(("seen_date",)))
+    for day in ("2021-03-01", "2021-03-02"):
+        named = {"is_stored": F.lit("no"), "stored_at": F.lit("here")}
+        upsert(tables, TABLE, things(spark, (1, day)).withColumns(named), keeps="latest")
+    assert stored(tables) == [(1, "2021-03-02")]
+
+
 @mostly_on_delta
 @pytest.mark.usefixtures("either_way")
 def test_rows_that_a_session_no_longer_has_are_deleted(spark: SparkSession, filled: Tables):
