@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 from temp_views import temp_views
 from website import ONLY_PAGE_VIEWS, Site, event
 from windrow.cli import main, values
+from windrow.state.holder import Holder
+from windrow.state.leases import Intent, Leases
 
 from .conftest import Windrow
 
@@ -160,6 +162,43 @@ def test_people_get_a_heading_for_each_round_and_when_the_next_is(
     assert lines[1].startswith("web: succeeded in ")
     assert lines[-2].startswith("Next round at 20")
     assert lines[-1] == "Stopped between two rounds."
+
+
+def test_two_of_them_take_turns(site: Site, terminate: Reaction) -> None:
+    """The lease is free between rounds: what the one leaves the other goes on from."""
+    theirs, errors = Rounds(terminate), [StringIO(), StringIO()]
+
+    def let_the_other_one_run() -> None:
+        site.arrive(event("e2", "s2", collected(hours_ago=2), page="p2"))
+        assert stay(site, theirs, errors[1], "--every", "1h", "--json") == 0
+        site.arrive(event("e3", "s3", collected(hours_ago=1), page="p3"))
+
+    site.arrive(event("e1", "s1", collected(hours_ago=3), page="p1"))
+    ours = Rounds(let_the_other_one_run, terminate)
+    assert stay(site, ours, errors[0], "--every", "2s", "--json") == 0
+    documents = [*ours.told, *theirs.told]
+    assert [it["round"]["exit_code"] for it in documents] == [0, 0, 0]
+    ran = [run["run_id"] for it in documents for run in it["packages"][0]["runs"]]
+    ledger = [it.run_id for it in reversed(site.workspace.runs.last("web", 9))]
+    assert ledger == [ran[0], ran[2], ran[1]]
+    assert site.rows("page_views", "page_view_id") == [("p1",), ("p2",), ("p3",)]
+
+
+def test_a_round_that_finds_the_package_held_has_failed_and_the_next_one_comes(
+    site: Site, terminate: Reaction
+) -> None:
+    site.arrive(event("e1", "s1", collected(hours_ago=3), page="p1"))
+    ws = site.workspace
+    ws.prepare_manifests()
+    other = Leases(site.spark, ws.tables, ws.schemas.manifest, holder=Holder("elsewhere", 7))
+    other.prepare()
+    ws.runs.prepare()
+    lease = other.take("web", "20240110T000000-aaaa", Intent(), 5, after=None)
+    rounds, err = Rounds(lambda: other.release(lease), terminate), StringIO()
+    assert stay(site, rounds, err, "--every", "2s", "--json") == 0
+    assert [it["round"]["exit_code"] for it in rounds.told] == [3, 0]
+    assert "process 7 on elsewhere" in err.getvalue()
+    assert site.rows("page_views", "page_view_id") == [("p1",)]
 
 
 @pytest.mark.parametrize("option", ["--full-refresh", "--refresh-manifests", "--now=2024-01-01"])

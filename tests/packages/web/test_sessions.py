@@ -147,3 +147,50 @@ def test_all_conversions_add_up_whatever_their_values_are_counted_in(
     one = rows["pinged first"]
     assert (one["cv_page_total"], one["cv_click_total"]) == (2.5, 1000.0)
     assert (one["cv__all_volume"], one["cv__all_total"]) == (2, 1002.5)
+
+
+PURCHASES = [
+    # Neither in the order of their times nor, where these are the same, of their ids.
+    event("p3", "buyer", f"{DAY} 10:30:00", "purchase", se_value=1.5, se_property="7"),
+    event("p2", "buyer", f"{DAY} 10:10:00", "purchase", se_property="2.25"),
+    event("p1", "buyer", f"{DAY} 10:10:00", "purchase", se_value=0.0, se_property="a lot"),
+    event("v1", "buyer", f"{DAY} 10:00:00", page="v"),
+    event("v2", "looker", f"{DAY} 10:00:00", page="v", se_value=9.0),
+    event("p4", "without a page", f"{DAY} 10:00:00", "purchase", se_value=1.0),
+]
+PURCHASE = {"condition": "event_name = 'purchase'", "list_events": True}
+
+
+def conversions(row: Any, name: str) -> tuple[Any, ...]:
+    kinds = ("volume", "events", "values", "total", "converted")
+    return tuple(row[f"cv_{name}_{it}"] for it in kinds if f"cv_{name}_{it}" in row)
+
+
+def test_a_session_counts_and_values_its_conversions_by_time(
+    spark: SparkSession, reference: ReferenceFrames
+):
+    rows = found(
+        *(spark, reference, events_this_run(spark, PURCHASES)),
+        conversion_events=[
+            {"name": "paid", "value": "se_value", "default_value": 0.5, **PURCHASE},
+            # Text that is no number is no value; one that is keeps what comes after the point.
+            {"name": "said", "value": "se_property", **PURCHASE},
+            # Of what is not known nobody knows whether it converts.
+            {"name": "dear", "condition": "se_value > 1"},
+        ],
+        total_all_conversions=True,
+    )
+    assert {*rows} == {"buyer", "looker"}
+    buyer, looker = rows["buyer"], rows["looker"]
+    ids = ["p1", "p2", "p3"]
+    assert conversions(buyer, "paid") == (3, ids, [0.0, 0.5, 1.5], 2.0, True)
+    assert conversions(buyer, "said") == (3, ids, [0.0, 2.25, 7.0], 9.25, True)
+    assert conversions(buyer, "dear") == (1, True)
+    assert conversions(looker, "paid") == (0, [], [], 0.0, False)
+    assert conversions(looker, "dear") == (1, True)
+    totals = [(it["cv__all_volume"], it["cv__all_total"]) for it in (buyer, looker)]
+    assert totals == [(7, 11.25), (1, 0.0)]
+    firsts = [it["cv_paid_first_conversion"] for it in (buyer, looker)]
+    assert firsts == [at(f"{DAY} 10:10").replace(tzinfo=None), None]
+    # A conversion is enough to be engaged.
+    assert (buyer["is_engaged"], looker["is_engaged"]) == (True, True)

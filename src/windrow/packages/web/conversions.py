@@ -81,7 +81,9 @@ def aggregates(settings: WebSettings) -> list[Column]:
 def _events_of(conversion: ConversionEvent) -> Column:
     value = F.lit(None).cast(_VALUE)
     if conversion.value:
-        value = F.coalesce(F.expr(conversion.value), F.lit(conversion.default_value)).cast(_VALUE)
+        # Text that is no number is no value: one event with it must not stop every run.
+        known = F.expr(conversion.value).try_cast(_VALUE)
+        value = F.coalesce(known, F.lit(conversion.default_value).cast(_VALUE))
     event = F.struct("derived_tstamp", "dvce_created_tstamp", "event_id", value.alias("value"))
     converts = F.coalesce(F.expr(conversion.condition), F.lit(False))
     events = F.collect_list(F.when(converts, event))

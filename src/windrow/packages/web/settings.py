@@ -38,7 +38,7 @@ class ConversionEvent(Frozen):
         default=None, description="SQL expression for what a conversion is worth."
     )
     default_value: Number = Field(
-        default=0, description="Worth of a conversion whose value is null."
+        default=0, description="Worth of a conversion whose value is null, or text but no number."
     )
     list_events: bool = Field(
         default=False, description="Also list the ids of the converting events."
