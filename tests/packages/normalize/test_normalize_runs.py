@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from normalized import BANNER, PAGE, ROBOTS, Normalized, entry
-from random_runs import days_become_old, run_in_pieces
+from random_runs import any_cuts, days_become_old, few_examples, run_in_pieces
 from website import Event, at, event, rows
 from windrow.atomic.entity_columns import CMP_VISIBLE, IAB
 
@@ -94,3 +94,21 @@ def test_daily_runs_fill_the_tables_of_one_run(spark: SparkSession, tmp_path: Pa
     assert not whole.run(END).has_failed
     run_in_pieces(daily, [24 * day for day in (2, 4, 5)], again=1)
     assert contents(daily) == contents(whole)
+
+
+@pytest.mark.slow
+@few_examples(4)
+@any_cuts()
+def test_random_runs_with_reruns_fill_the_tables_of_one_run(
+    spark: SparkSession,
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    cuts: list[int],
+    again: int,
+):
+    folder = tmp_path_factory.mktemp("splits")
+    whole, split = (loaded(spark, folder / name, seed) for name in ("whole", "split"))
+    assert not whole.run(END).has_failed
+    with days_become_old():
+        run_in_pieces(split, cuts, again)
+    assert contents(split) == contents(whole)
