@@ -68,6 +68,7 @@ KNOWN = {
     "engine/intake/along.py sessions_along": {"collect_set": DAYS},
     "engine/intake/along.py users_made_anew": {"isEmpty": ANSWER},
     "engine/intake/copies.py copies_in_other_sessions": {"collect_list": GROUP},
+    "engine/intake/copies.py has_any": {"isEmpty": ANSWER},
     "engine/intake/copies.py in_one_partition": {"coalesce": EXECUTORS},
     "engine/intake/gather.py _copies_elsewhere": {"isEmpty": ANSWER},
     "engine/intake/gather.py _seen_sessions": {"collect_set": GROUP},
