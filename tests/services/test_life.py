@@ -11,7 +11,9 @@ import pytest
 
 from services.projects import (
     SMALL,
+    TO_THE_THIRD_DAY,
     UNTIL_THE_END,
+    ask,
     change,
     live,
     run_beside,
@@ -44,8 +46,9 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def add_target(shop: Path, name: str, spark: dict[str, object]) -> None:
-    change(shop, targets={name: {"warehouse": f"./warehouse-{name}", "spark": spark}})
+def add_target(shop: Path, name: str, spark: dict[str, object], format: str = "delta") -> None:
+    target = {"warehouse": f"./warehouse-{name}", "format": format, "spark": spark}
+    change(shop, targets={name: target})
 
 
 def test_a_life_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
@@ -56,6 +59,18 @@ def test_a_life_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
 def test_a_life_through_a_connect_server(shop: Path, remote: str) -> None:
     add_target(shop, "connect", {"remote": remote, "conf": {}})
     live("whole", shop, "connect")
+
+
+def test_iceberg_on_a_standalone_cluster(shop: Path, cluster: Cluster) -> None:
+    add_target(shop, "ice", {"master": cluster.master, "conf": SMALL | ROOM}, "iceberg")
+    ask("run", *TO_THE_THIRD_DAY, "--target", "ice", "--project-dir", str(shop))
+    live("short", shop, "ice")
+
+
+def test_iceberg_through_a_connect_server(shop: Path, remote: str) -> None:
+    add_target(shop, "ice", {"remote": remote, "conf": {}}, "iceberg")
+    ask("run", *TO_THE_THIRD_DAY, "--target", "ice", "--project-dir", str(shop))
+    live("short", shop, "ice")
 
 
 def test_a_job_that_is_submitted_to_a_standalone_cluster(
