@@ -18,6 +18,7 @@ from windrow.config import PackageSettings
 from windrow.models.hooks import Hooks
 from windrow.packages.media_player.base import base
 from windrow.packages.media_player.interactions import interactions_this_run
+from windrow.packages.media_player.media_durations import media_durations
 from windrow.packages.media_player.play_parts import COLUMNS as PART_COLUMNS
 from windrow.packages.media_player.play_parts import play_parts
 from windrow.packages.media_player.reference_base import reference_base
@@ -91,7 +92,12 @@ def plays(spark: SparkSession, events: DataFrame, **options: Any) -> DataFrame:
         return reference_base(media_events, chosen)
     nothing = frame_of(spark, [], PART_COLUMNS)
     parts = play_parts(media_events, nothing, nothing)
-    return base(parts, chosen, 9, nothing)
+    return base(parts, durations(parts), chosen)
+
+
+def durations(parts: DataFrame) -> DataFrame:
+    """How long media last, of these parts alone."""
+    return media_durations(parts, parts, 9, parts, parts.limit(0), None)
 
 
 class MediaSite(Site):

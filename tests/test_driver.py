@@ -118,6 +118,7 @@ KNOWN = {
     "operations/several_packages.py _kept": {"persist": EXECUTORS},
     "operations/status.py package_status": {"count": ANSWER},
     "packages/ecommerce/sessions.py _distinct_products": {"collect_list": GROUP},
+    "packages/media_player/media_totals.py _counts": {"collect_list": GROUP},
     "packages/media_player/play_parts.py event_measures": {"collect_list": GROUP},
     "packages/media_player/play_parts.py part_measures": {"collect_list": GROUP},
     "packages/media_player/reference_base.py reference_base": {"collect_list": GROUP},

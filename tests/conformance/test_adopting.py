@@ -217,7 +217,8 @@ def test_media_goes_on_after_its_first_run(spark: SparkSession, tmp_path: Path, 
     now = test_media_player.MediaRuns.now
     sequence = Sequence(spark, tmp_path, packages, now=now)
     sequence.run("ours")
-    sequence.leave(views=("plays_by_pageview",), ours_alone=("play_parts", "retention"))
+    ours_alone = ("play_parts", "media_durations", "media_totals", "retention")
+    sequence.leave(views=("plays_by_pageview",), ours_alone=ours_alone)
     sequence.adopt()
     for target in ("dbt", "ours"):
         sequence.project(target).run_until_caught_up(sequence.package, now=sequence.now)

@@ -60,7 +60,8 @@ def _pairs(ws: Workspace, models: Sequence[Model]) -> Iterator[tuple[Model, Mode
     sessions = ws.sessions_model
     has_own_table = bool(ws.package.own_sessions_table(ws.settings))
     for member in models:
-        for source in member.inputs.values():
+        amend = {} if member.amend is None else member.amend.inputs
+        for source in (*member.inputs.values(), *amend.values()):
             if isinstance(source, Stored) and source.in_step_with:
                 yield member, ws.model(source.in_step_with)
         takes_visits = "visits" in member.inputs.values() and not has_own_table

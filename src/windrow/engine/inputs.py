@@ -156,7 +156,8 @@ class Inputs:
         """What the tables were at that the run's models are made from."""
         found: dict[str, str] = {}
         for member in self.models:
-            for name in member.stored_parents:
+            amend = frozenset() if member.amend is None else member.amend.stored_parents
+            for name in member.stored_parents | amend:
                 table = self.ws.table(self.ws.model(name))
                 at = self.seen.version_of(table) or self.ws.tables.version(table)
                 if at is not None:

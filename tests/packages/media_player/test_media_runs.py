@@ -227,13 +227,13 @@ def test_packages_on_one_base_run_together_or_alone(both: Project):
     assert {outcome.name for outcome in alone.models} == {
         f"snowplow_media_player_{name}"
         for name in (
-            *("pivot_base", "interactions_this_run", "play_parts", "base"),
-            *("plays_by_pageview", "media_stats", "retention"),
+            *("pivot_base", "interactions_this_run", "play_parts", "media_durations", "base"),
+            *("plays_by_pageview", "media_totals", "media_stats", "retention"),
         )
     }
     web = both.run("web", now=now)
     assert [outcome.name for outcome in web.models] == ["snowplow_web_page_views"]
-    assert len(both.plan("web+media_player", now=now).models) == 8
+    assert len(both.plan("web+media_player", now=now).models) == 10
 
     # To begin web anew is not to forget what media has done, nor the sessions they share.
     both.run("web", now=now, full_refresh=True)

@@ -6,9 +6,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from media import interactions, media_event, plays, settings
+from media import durations, interactions, media_event, plays, settings
+from plan_texts import optimized_plan
 from website import Event, events_this_run, rows
 from windrow.packages.media_player.base import base
+from windrow.packages.media_player.media_durations import media_durations
 from windrow.packages.media_player.play_parts import COLUMNS as PART_COLUMNS
 from windrow.packages.media_player.play_parts import play_parts
 from windrow.packages.media_player.reference_base import reference_base
@@ -114,7 +116,7 @@ def test_a_play_that_goes_on_in_another_session_is_whole(spark: SparkSession, sp
     first, second = (every.where(F.col("domain_sessionid") == it) for it in ("s1", "s2"))
     stored = play_parts(first, nothing, nothing).localCheckpoint()
     together = play_parts(second, stored, nothing).localCheckpoint()
-    assert rows(base(together, settings(), 9, stored).select(*COLUMNS)) == whole
+    assert rows(base(together, durations(together), settings()).select(*COLUMNS)) == whole
 
 
 def test_in_the_reference_it_loses_all_but_its_first_part(spark: SparkSession, split):
@@ -129,25 +131,52 @@ def test_in_the_reference_it_loses_all_but_its_first_part(spark: SparkSession, s
 def test_a_duration_is_the_greatest_ever_told_and_in_the_reference_of_the_run(
     spark: SparkSession,
 ):
-    def part(page: str, duration: float) -> DataFrame:
+    def part(page: str, duration: float, media: str = "film") -> list[object]:
         known = {
-            **{"play_id": page, "page_view_id": page, "media_id": "film", "progress": []},
-            **{"start_tstamp": day("10:00"), "duration": duration},
+            **{"play_id": page, "page_view_id": page, "media_id": media, "progress": []},
+            **{"start_tstamp": day("10:00"), "duration": duration, "domain_sessionid": page},
         }
-        return frame_of(spark, [[known.get(name) for name in PART_COLUMNS]], PART_COLUMNS)
+        return [known.get(name) for name in PART_COLUMNS]
 
-    ours = base(part("p2", 100.0), settings(), 9, part("p1", 200.0))
-    assert rows(ours.select("page_view_id", "duration")) == [("p2", 200.0)]
+    def parts(*found: list[object]) -> DataFrame:
+        return frame_of(spark, found, PART_COLUMNS)
+
+    def told(new: DataFrame, before: DataFrame, known: DataFrame) -> DataFrame:
+        run = new.select(F.col("domain_sessionid").alias("session_id"))
+        after = before.join(new.select("play_id"), "play_id", "left_anti").union(new)
+        return media_durations(new, run, 9, before, after, known)
+
+    stored = parts(part("p1", 200.0), part("p2", 150.0), part("p3", 70.0, "song"))
+    known = durations(stored).localCheckpoint()
+    assert rows(known) == [("film", 200.0), ("song", 70.0)]
+    # A shorter one changes nothing; a longer one does; new media are known from then on.
+    new = parts(part("p4", 100.0), part("p5", 80.0, "song"), part("p6", 30.0, "talk"))
+    now = told(new, stored, known)
+    assert rows(now) == [("film", 200.0), ("song", 80.0), ("talk", 30.0)]
+    assert rows(base(new, now, settings()).select("page_view_id", "duration")) == [
+        *(("p4", 200.0), ("p5", 80.0), ("p6", 30.0))
+    ]
+    # Where who told the greatest takes it back, what the others told counts.
+    assert rows(told(parts(part("p1", 90.0)), stored, known)) == [("film", 150.0)]
     # The reference's model sees nothing that is stored: it goes by the events of the run.
     assert not reference_base.stored_parents
 
-    # Told later to last longer, stored plays of ours are amended; the reference has no such step.
+
+def test_stored_plays_learn_how_long_their_media_last(spark: SparkSession):
+    durations = {"media_id": "string", "duration": "double"}
     known = {"play_id": "string", "start_tstamp_date": "date", "play_time_sec": "bigint"}
-    columns = {"media_id": "string", "duration": "double", **known}
-    stored = frame_of(spark, [("film", 200.0, "p1", "2024-01-09", 100)], columns)
-    new = frame_of(spark, [("film", 300.0, "p3", "2024-01-10", 0)], columns)
-    amended = base.amend(new, settings(), 9, stored)
-    assert rows(amended.select("play_id", "duration")) == [("p1", 300.0)]
+    plays = [("film", 200.0, "p1", "2024-01-09", 100), ("song", 70.0, "p2", "2024-01-09", 70)]
+    stored = frame_of(spark, plays, {**durations, **known})
+    before = frame_of(spark, [("film", 200.0), ("song", 70.0)], durations)
+    longer = frame_of(spark, [("film", 300.0), ("song", 70.0), ("talk", 10.0)], durations)
+    same = frame_of(spark, [("film", 200.0), ("talk", 10.0)], durations)
+    columns = ("play_id", "duration", "is_complete_play")
+
+    for known_before in (before, None):
+        amended = base.amend(longer, settings(), 9, stored, known_before)
+        assert rows(amended.select(*columns)) == [("p1", 300.0, False)]
+    assert "p1" not in optimized_plan(base.amend(same, settings(), 9, stored, before))
+    # The reference has no such step.
     assert reference_base.amend is None
 
 

@@ -8,18 +8,18 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from media import media_event, plays, settings
-from plan_texts import optimized_plan
 from website import Event, at, events_this_run, rows
 from windrow.models.model import Model
 from windrow.packages.media_player import MEDIA_PLAYER
 from windrow.packages.media_player.base import COLUMNS as BASE
 from windrow.packages.media_player.media_stats import columns_for, media_stats
+from windrow.packages.media_player.media_totals import totals
 from windrow.packages.media_player.pivot_base import pivot_base
 from windrow.packages.media_player.reference_media_stats import reference_media_stats
 from windrow.packages.media_player.retention import retention
 from windrow.packages.media_player.session_stats import session_stats
+from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.packages.media_player.user_stats import user_stats
-from windrow.tables import frames
 from windrow.tables.frames import frame_of
 
 
@@ -114,6 +114,12 @@ def seen(
     return [known.get(name) for name in BASE]
 
 
+def stats_of(plays: DataFrame, chosen: MediaPlayerSettings) -> DataFrame:
+    """The rows of media_stats where these are all plays."""
+    every = totals(plays)
+    return media_stats(every, chosen, every.limit(0), every).localCheckpoint()
+
+
 @pytest.mark.parametrize("compat", [False, True])
 def test_stats_after_two_runs(spark: SparkSession, compat: bool):
     """What the reference adds to a stored row, against a row that is made of all plays."""
@@ -130,7 +136,7 @@ def test_stats_after_two_runs(spark: SparkSession, compat: bool):
         seen("film", "p5", "12 23:00", "Newest"),
     ]
     first = frame_of(spark, [film, seen(*going_on, "New"), never], BASE)
-    changed, every = (frame_of(spark, rows, BASE) for rows in (then, [film, never, *then]))
+    every = frame_of(spark, [film, never, *then], BASE)
     names = (
         *("media_id", "plays", "impressions", "first_play"),
         *("avg_percent_played", "avg_play_time_min"),
@@ -142,8 +148,8 @@ def test_stats_after_two_runs(spark: SparkSession, compat: bool):
         built = built.localCheckpoint()
         after = reference_media_stats(chosen, at("2024-01-13 00:00"), every, built)
     else:
-        built = media_stats(first, chosen, 9, first.limit(0), first).localCheckpoint()
-        after = media_stats(changed, chosen, 9, first, every)
+        built = stats_of(first, chosen)
+        after = stats_of(every, chosen)
     # A table without rows is built as a missing one, with its percent counts.
     assert rows(built.select(*names)) == [
         ("film", 2, 2, "2024-01-10 20:00:00", 0.0, 0.0),
@@ -170,28 +176,22 @@ def test_stats_after_two_runs(spark: SparkSession, compat: bool):
 def test_every_check_names_columns_of_its_table(compat: bool):
     chosen = settings(compat=compat, enable_session_and_user_stats=True)
     members = MEDIA_PLAYER.enabled_models(chosen)
-    assert len(members) == (7 if compat else 9)
+    assert len(members) == (7 if compat else 11)
     for member in members:
         named = {name for check in member.all_checks for name in check.reads}
         assert named <= set(member.columns_for(chosen) or ()), member.name
 
 
-def test_media_are_sent_to_the_plays_only_while_they_are_few(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-):
-    plays = [seen("film", "p1", "10 20:00", "Old"), seen("other", "p2", "10 20:00", "Other")]
-    every, changed = (frame_of(spark, found, BASE) for found in (plays, plays[:1]))
-
-    def made(model: Model, most_events: int) -> DataFrame:
-        return model(changed, settings(), most_events, every.limit(0), every)
-
-    monkeypatch.setattr(frames, "MOST_SENT", 9)
-    for model in (media_stats, retention):
-        sent, joined = made(model, 9), made(model, 10)
-        assert "strategy=broadcast" in optimized_plan(sent)
-        assert "strategy=broadcast" not in optimized_plan(joined)
-        assert {row[0] for row in rows(joined)} == {"film"}
-        assert rows(joined) == rows(sent)
+@pytest.mark.parametrize("model", [media_stats, retention])
+def test_a_table_that_is_behind_tells_of_all_media(spark: SparkSession, model: Model):
+    every = totals(
+        frame_of(
+            spark, [seen("film", "p1", "10 20:00", "Old"), seen("song", "p2", "10 20:00")], BASE
+        )
+    )
+    of_run = every.where("media_id = 'film'")
+    found = [{row[0] for row in rows(model(of_run, settings(), every, it))} for it in (every, None)]
+    assert found == [{"film"}, {"film", "song"}]
 
 
 def test_retention_is_made_in_compat_only_if_asked_for():

@@ -15,7 +15,7 @@ from windrow.packages.media_player.play_parts import DESCRIPTION, MEASURES, VISI
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.packages.web.event_fields import PAGE_VIEW_ID, fields
 from windrow.tables import Columns
-from windrow.tables.frames import few
+from windrow.tables.frames import few, measured
 
 _VISIT = list(VISIT)
 
@@ -102,26 +102,39 @@ def amend_durations(table: str) -> Model:
 
     @model(kind="this_run")
     def plays_with_new_durations(
-        base: DataFrame,
+        media_durations: DataFrame,
         settings: MediaPlayerSettings,
         most_events: int,
         stored_plays: DataFrame = stored(table),
+        known: DataFrame | None = stored(
+            "media_durations", before_this_run=True, in_step_with="media_durations"
+        ),
     ) -> DataFrame:
         """One row per stored play whose media turn out to last longer, or shorter, than it says."""
-        now_known = base.groupBy("media_id").agg(F.max("duration").alias("known_duration"))
-        now_known = few(now_known, most_events)
-        changed = stored_plays.join(now_known, "media_id", how="inner").where(
-            ~F.col("duration").eqNullSafe(F.col("known_duration"))
-        )
-        duration = F.col("known_duration")
-        return changed.select(
-            "play_id",
-            "start_tstamp_date",
-            duration.alias("duration"),
-            is_complete(F.col("play_time_sec"), duration, settings).alias("is_complete_play"),
-        )
+        now_known = media_durations.withColumnRenamed("duration", "known_duration")
+        is_new = ~F.col("duration").eqNullSafe(F.col("known_duration"))
+        if known is not None:
+            # Of media that nobody knew there are no plays, and few others become longer.
+            changed = now_known.join(known, "media_id", how="inner").where(is_new).drop("duration")
+            now_known, found = measured(changed, {"media": F.count(F.lit(1))})
+            if not found["media"]:
+                return _amended(
+                    stored_plays.limit(0).withColumn("known_duration", F.lit(0.0)), settings
+                )
+        changed = stored_plays.join(few(now_known, most_events), "media_id", how="inner")
+        return _amended(changed.where(is_new), settings)
 
     return plays_with_new_durations
+
+
+def _amended(plays: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
+    duration = F.col("known_duration")
+    return plays.select(
+        "play_id",
+        "start_tstamp_date",
+        duration.alias("duration"),
+        is_complete(F.col("play_time_sec"), duration, settings).alias("is_complete_play"),
+    )
 
 
 @model(
@@ -133,10 +146,7 @@ def amend_durations(table: str) -> Model:
     checks=CHECKS,
 )
 def base(
-    play_parts: DataFrame,
-    settings: MediaPlayerSettings,
-    most_events: int,
-    all_parts: DataFrame = stored("play_parts"),
+    play_parts: DataFrame, media_durations: DataFrame, settings: MediaPlayerSettings
 ) -> DataFrame:
     """One row per media element on a page view: what was played of it, when, where and by whom.
 
@@ -152,16 +162,10 @@ def base(
         )
         .select("*", "first.*")
     )
-    media = play_parts.select("media_id").distinct()
-    durations = (
-        all_parts.select("media_id", "duration")
-        .unionByName(play_parts.select("media_id", "duration"))
-        .join(few(media, most_events), "media_id", how="left_semi")
-        .groupBy("media_id")
-        .agg(F.max("duration").alias("duration"))
-    )
     first_seek = F.col("first_seek")
     before_seek = F.filter(
         "progress", lambda report: first_seek.isNull() | (report["start_tstamp"] <= first_seek)
     )
-    return plays(whole.join(durations, "media_id", how="left"), greatest(before_seek), settings)
+    return plays(
+        whole.join(media_durations, "media_id", how="left"), greatest(before_seek), settings
+    )

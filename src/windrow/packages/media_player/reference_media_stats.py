@@ -18,12 +18,10 @@ from windrow.models.model import model, stored
 from windrow.packages.media_player.media_stats import (
     CHECKS,
     columns_for,
-    figures,
     reached_column,
-    share_played,
-    whole_build,
     with_rates,
 )
+from windrow.packages.media_player.play_averages import exact_average, share_played
 from windrow.packages.media_player.settings import MediaPlayerSettings
 
 _NEVER_YET, _NEVER = "2999-01-01 00:00:00", "2000-01-01 00:00:00"
@@ -45,7 +43,7 @@ def reference_media_stats(
     used = plays.crossJoin(F.broadcast(watermark)).where(is_new)
 
     # With nothing stored there is nothing to add to, and all of it is a first build.
-    first = whole_build(used.where(F.col("watermark").isNull()), settings)
+    first = _whole_build(used.where(F.col("watermark").isNull()), settings)
     # In a first build plays of unknown duration have an average share of 0.
     shares = (
         used.where(F.col("is_played"))
@@ -65,7 +63,7 @@ def _add_to_stored(used: DataFrame, known: DataFrame, settings: MediaPlayerSetti
         "media_id",
         *(F.col(name).alias(f"old_{name}") for name in known.columns if name != "media_id"),
     )
-    joined = figures(used, settings).join(old, "media_id", how="left")
+    joined = _figures(used, settings).join(old, "media_id", how="left")
 
     def sum_of(name: str) -> Column:
         return F.col(name) + F.coalesce(f"old_{name}", F.lit(0))
@@ -93,5 +91,59 @@ def _add_to_stored(used: DataFrame, known: DataFrame, settings: MediaPlayerSetti
         F.coalesce(F.greatest("last_play", "old_last_play"), far_last).alias("last_play"),
         *(sum_of(name).alias(name) for name in counts),
         *(weighted_average(name).alias(name) for name in averages),
+    )
+    return with_rates(totals, settings)
+
+
+def _percent_counts(settings: MediaPlayerSettings) -> dict[str, Column]:
+    """How often each boundary was reached, again within one play too."""
+    reached = F.split("percent_progress_reached", ",")
+
+    def times(percent: int) -> Column:
+        found = F.filter(reached, lambda piece: piece == F.lit(str(percent)))
+        return F.coalesce(F.sum(F.when(reached.isNotNull(), F.size(found))), F.lit(0))
+
+    return {reached_column(percent): times(percent) for percent in settings.boundaries}
+
+
+def _figures(plays: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
+    """What rows of base come to, per media: one row for each id whatever its labels are."""
+    is_played = F.col("is_played")
+    latest = F.struct("start_tstamp", "play_id")
+    described = F.struct("media_label", "media_type", "media_player_type")
+    return (
+        plays.groupBy("media_id")
+        .agg(
+            F.max_by(described, latest).alias("described"),
+            F.max("duration").alias("duration"),
+            F.sum("play_time_sec").alias("seconds"),
+            F.sum(F.when(is_played, F.col("play_time_sec"))).alias("seconds_of_plays"),
+            F.min(F.when(is_played, F.col("start_tstamp"))).alias("first_play"),
+            F.max(F.when(is_played, F.col("start_tstamp"))).alias("last_play"),
+            F.count_if(is_played).alias("plays"),
+            F.count_if("is_valid_play").alias("valid_plays"),
+            F.count_if("is_complete_play").alias("complete_plays"),
+            # A play is one page view's, so that none counts twice.
+            F.count("page_view_id").alias("impressions"),
+            exact_average(share_played(), is_played).alias("avg_percent_played"),
+            exact_average(F.col("retention_rate"), is_played).alias("avg_retention_rate"),
+            exact_average(F.col("avg_playback_rate"), is_played).alias("avg_playback_rate"),
+            F.max("start_tstamp").alias("last_base_tstamp"),
+            *(value.alias(name) for name, value in _percent_counts(settings).items()),
+        )
+        .select("*", "described.*")
+        .drop("described")
+    )
+
+
+def _whole_build(plays: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
+    """The rows of media_stats from all rows of base of their media."""
+    totals = _figures(plays, settings).withColumns(
+        {
+            "play_time_min": F.col("seconds") / 60,
+            "avg_play_time_min": F.col("seconds_of_plays")
+            / F.nullif(F.col("plays"), F.lit(0))
+            / 60,
+        }
     )
     return with_rates(totals, settings)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.columns.rules import column
 from windrow.models.checks import Expression
 from windrow.models.model import model, stored
 from windrow.packages.media_player.interactions import MEDIA
-from windrow.packages.media_player.media_stats import touched_media
+from windrow.packages.media_player.media_stats import totals_to_tell
+from windrow.packages.media_player.media_totals import number_of, totals
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
-from windrow.tables.frames import few
 
 COLUMNS: Columns = {
     "media_id": MEDIA["media_id"],
@@ -26,58 +26,51 @@ COLUMNS: Columns = {
     "reach_rate": column("double", "Share of the plays that reached this percent in any way."),
 }
 
+CHECKS = (Expression("plays_watching <= plays_reaching AND plays_reaching <= plays"),)
 
-@model(
-    key=("media_id", "percent_progress"),
-    columns=COLUMNS,
-    checks=(Expression("plays_watching <= plays_reaching AND plays_reaching <= plays"),),
-)
+
+@model(key=("media_id", "percent_progress"), columns=COLUMNS, checks=CHECKS)
 def retention(
-    base: DataFrame,
+    media_totals: DataFrame,
     settings: MediaPlayerSettings,
-    most_events: int,
-    former: DataFrame = stored("base", before_this_run=True, of_sessions=True),
-    plays: DataFrame = stored("base"),
+    all_totals: DataFrame = stored("media_totals"),
+    going_on: DataFrame | None = stored("retention", in_step_with="media_totals"),
 ) -> DataFrame:
     """One row per media item and percent: the plays that were still watching there.
 
-    Like media_stats, the rows of the media that the run touched are made anew from all their plays.
+    Like media_stats, the rows of the media that the run touched are made anew from their totals.
     """
-    touched = few(touched_media(base, former), most_events)
+    return _curves(totals_to_tell(media_totals, all_totals, going_on), settings)
+
+
+@model(name="retention", key=("media_id", "percent_progress"), columns=COLUMNS, checks=CHECKS)
+def retention_with_reference(
+    settings: MediaPlayerSettings, plays: DataFrame = stored("base")
+) -> DataFrame:
+    """One row per media item and percent: the plays that were still watching there.
+
+    The SQL package has no such table, nor totals to make it of: it is made of all plays.
+    """
+    return _curves(totals(plays), settings)
+
+
+def _curves(totals: DataFrame, settings: MediaPlayerSettings) -> DataFrame:
     percents = (0, *(percent for percent in settings.boundaries if percent > 0))
-    curve = touched.select(
-        "media_id", F.explode(F.array(*map(F.lit, percents))).alias("percent_progress")
+    points = totals.withColumn(
+        "percent_progress", F.explode(F.array(*(F.lit(it) for it in percents)))
     )
-    pieces = F.split("percent_progress_reached", ",")
-    reached = (
-        plays.where(F.col("is_played"))
-        .join(touched, "media_id", how="left_semi")
-        .select(
-            "media_id",
-            F.round(F.col("retention_rate") * 100).cast("int").alias("watched_to"),
-            F.array_max(F.transform(pieces, lambda piece: piece.cast("int"))).alias("reached"),
-        )
+    percent, plays = F.col("percent_progress"), F.col("plays")
+
+    def plays_to(counts: str) -> Column:
+        came = number_of(counts, lambda furthest: furthest >= percent)
+        return F.when(percent == 0, plays).otherwise(came)
+
+    curves = points.withColumns(
+        {"plays_watching": plays_to("watched"), "plays_reaching": plays_to("reached")}
     )
-    # Few percents: each play is counted where it ended, not once for each that it passed.
-    ends = reached.groupBy("media_id", "watched_to", "reached").agg(F.count("*").alias("number"))
-    percent, number = F.col("percent_progress"), F.col("number")
-    counted = (
-        curve.join(ends, "media_id", how="left")
-        .groupBy("media_id", "percent_progress")
-        .agg(
-            F.coalesce(F.sum("number"), F.lit(0)).alias("plays"),
-            *(
-                F.coalesce(
-                    F.sum(F.when((percent == 0) | (F.col(end) >= percent), number)), F.lit(0)
-                ).alias(name)
-                for name, end in (("plays_watching", "watched_to"), ("plays_reaching", "reached"))
-            ),
-        )
-    )
-    some_plays = F.nullif(F.col("plays"), F.lit(0))
-    return counted.withColumns(
-        {
-            "retention_rate": F.col("plays_watching") / some_plays,
-            "reach_rate": F.col("plays_reaching") / some_plays,
-        }
-    ).select(*COLUMNS)
+    some_plays = F.nullif(plays, F.lit(0))
+    rates = {
+        "retention_rate": F.col("plays_watching") / some_plays,
+        "reach_rate": F.col("plays_reaching") / some_plays,
+    }
+    return curves.withColumns(rates).select(*COLUMNS)

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from windrow.columns.rules import column
 from windrow.models.model import model, stored
 from windrow.models.parts.time_columns import START_DATE
-from windrow.packages.media_player.media_stats import exact_average, share_played
+from windrow.packages.media_player.play_averages import exact_average, share_played
 from windrow.packages.web.event_fields import fields
 from windrow.tables import Columns
 

@@ -9,7 +9,7 @@ from windrow.columns.rules import column
 from windrow.models.checks import NotNull
 from windrow.models.model import model, stored
 from windrow.models.parts.declared_columns import select_declared
-from windrow.packages.media_player.media_stats import exact_average
+from windrow.packages.media_player.play_averages import exact_average
 from windrow.packages.media_player.session_stats import COLUMNS as SESSION_COLUMNS
 from windrow.packages.media_player.settings import MediaPlayerSettings
 from windrow.tables import Columns
