@@ -148,7 +148,7 @@ CASES = {
     "mobile": Case(App, in_app, 24, 66, 30),
     "ecommerce": Case(Shop, in_shop, 35, 96, 41),
     "web+media_player": Case(
-        lambda spark, folder: MediaSite(spark, folder, disabled_models=[]), with_films, 54, 169, 60
+        lambda spark, folder: MediaSite(spark, folder, disabled_models=[]), with_films, 54, 170, 58
     ),
     "normalize": Case(
         lambda spark, folder: Normalized(spark, folder, **NORMALIZED),

@@ -47,11 +47,15 @@ def is_as_little(value: Column, than: Column) -> Column:
 
 
 def taken_away(before: DataFrame, rows: DataFrame, sessions: DataFrame, number: int) -> DataFrame:
-    """The stored rows of all plays that the run's rows tell of, or that its sessions had a part in.
+    """The stored rows in whose place the run's come: those of its plays, and those of its sessions.
 
     `before`: those near the run's days, as they were. `number`: the most plays there can be.
     """
-    of_run = sessions.select(F.col("session_id").alias("domain_sessionid"))
-    former = before.join(of_run, "domain_sessionid", how="left_semi")
-    plays = rows.select("play_id").union(former.select("play_id")).distinct()
-    return before.join(few(plays, number), "play_id", how="left_semi")
+    plays = rows.select("play_id").distinct().withColumn("is_brought", F.lit(True))
+    of_run = sessions.select(
+        F.col("session_id").alias("domain_sessionid"), F.lit(True).alias("is_of_run")
+    )
+    marked = before.join(few(plays, number), "play_id", how="left").join(
+        few(of_run, number), "domain_sessionid", how="left"
+    )
+    return marked.where("is_brought or is_of_run").drop("is_brought", "is_of_run")
