@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NoReturn
@@ -26,6 +26,7 @@ from windrow.spark.class_archive import archive_flag
 from windrow.spark.jars import FormatJars, check_jars_exist, downloads, ivy_home
 from windrow.spark.java import Java, find_java, home_for_spark
 from windrow.spark.known_jars import PACKAGES, known_jars, remember_jars
+from windrow.spark.one_at_a_time import one_at_a_time
 from windrow.spark.settings import is_local
 from windrow.spark.shortcuts import may_archive_classes, may_leave_out_ivy
 from windrow.spark.surroundings import (
@@ -124,8 +125,31 @@ def _launch_jvm(
         announce(f"Downloading the {jars.label} jars (about {jars.megabytes} MB, once) …")
     may_know_jars = may_leave_out_ivy(conf, ivy)
     here = known_jars(conf, ivy) if may_know_jars else []
-    launch_conf = _without_ivy(conf, ivy, here, java) if here else conf
 
+    def wait() -> None:
+        announce("Another process is starting Spark and fetches jars; waiting for it …")
+
+    with ExitStack() as alone:
+        if conf.get(PACKAGES) and not here:
+            # Two that ask Ivy at once are told that what the other writes cannot be had.
+            alone.enter_context(one_at_a_time(ivy, wait))
+            here = known_jars(conf, ivy) if may_know_jars else []
+        gateway = _launch(conf, ivy, here, java, java_home, log, missing)
+        if may_know_jars and not here:
+            remember_jars(conf, ivy, gateway.jvm.System.getProperty("spark.jars", ""))
+    return gateway
+
+
+def _launch(
+    conf: Mapping[str, str],
+    ivy: Path,
+    here: Sequence[Path],
+    java: Java,
+    java_home: Path | None,
+    log: Path,
+    missing: Sequence[FormatJars],
+) -> Any:
+    launch_conf = _without_ivy(conf, ivy, here, java) if here else conf
     with (
         log.open("ab") as output,
         _settings_file(launch_conf) as settings,
@@ -136,16 +160,13 @@ def _launch_jvm(
         begin = output.tell()
         try:
             # PySpark leaves it untyped.
-            gateway = launch_gateway(  # type: ignore[no-untyped-call]
+            return launch_gateway(  # type: ignore[no-untyped-call]
                 popen_kwargs={"stdout": output, "stderr": output, "process_group": 0}
             )
         except PySparkException as error:
             said = log.read_bytes()[begin:].decode(errors="replace")
             said = without_secrets(said, conf)
             raise _launch_error(said, log, missing, ivy) from error
-    if may_know_jars and not here:
-        remember_jars(conf, ivy, gateway.jvm.System.getProperty("spark.jars", ""))
-    return gateway
 
 
 def _without_ivy(
