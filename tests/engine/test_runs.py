@@ -61,6 +61,8 @@ def life(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Life:
         event("b1", "barred", "2024-01-08 10:00", page="b1"),
         event("n1", "night", "2024-01-09 00:10", page="n1"),
         event("n2", "night", "2024-01-09 00:20", page="n2"),
+        # The page was opened before the tracker was heard: a minimum visit earlier, at 23:59:57.
+        event("o1", "owl", "2024-01-09 00:00:02", "page_ping", page="o1"),
     )
     first = site.run("2024-01-09 01:00")
     plan = site.project().plan("web", now=at("2024-01-09 02:00"))
@@ -71,6 +73,7 @@ def life(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Life:
         event("b2", "barred", "2024-01-09 10:00", page="b2"),
         # Loaded late, and on the day before: the rows' dates move back over midnight.
         event("n0", "night", "2024-01-08 23:50", page="n0", cookie="early"),
+        event("o2", "owl", "2024-01-09 00:05", page="o2"),
         event("e9", "endless", "2024-01-09 10:00", page="endless 9"),
         event("a2", "known", "2024-01-09 11:00", page="a2", cookie="anna's", user_id="anna"),
     )
@@ -90,6 +93,11 @@ def test_a_late_loaded_event_moves_its_session_without_leaving_a_second_row(life
     assert ("early", 1) in life.site.rows("users", "domain_userid", "sessions")
     lives = life.site.rows("lifecycle", "session_id", "domain_userid", "start_tstamp_date")
     assert [row[1] for row in lives if row[0] == "night"] == ["early"]
+
+
+def test_a_session_that_began_the_day_before_its_first_event_is_found_again(life: Life):
+    found = life.site.rows("sessions", "domain_sessionid", "start_tstamp", "total_events")
+    assert [row for row in found if row[0] == "owl"] == [("owl", "2024-01-08 23:59:57", 2)]
 
 
 def test_a_login_stitches_the_sessions_before_it(life: Life):
@@ -126,7 +134,7 @@ def test_events_that_are_late_or_in_no_session_are_counted(life: Life):
     # And three of a session that had reached its cap: what is not left out is in the tables.
     assert life.first.counts["window_left_out"] == 6
     assert life.first.counts["window_events"] == 6 + life.first.counts["events"]
-    assert set(sessions(life.site)) == {"endless", "shy", "night", "known", "barred"}
+    assert set(sessions(life.site)) == {*("endless", "shy", "night", "owl", "known", "barred")}
     # Nor does the late event of a session that was on time for the rest.
     views = life.site.rows("page_views", "page_view_id", "domain_sessionid")
     assert [view for view, session in views if session == "shy"] == ["a1"]

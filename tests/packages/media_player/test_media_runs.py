@@ -146,6 +146,22 @@ def test_two_runs_equal_one(split: MediaSite, spark: SparkSession, tmp_path: Pat
 
 
 @pytest.mark.ci
+def test_models_that_run_one_after_the_other_come_to_the_same(
+    split: MediaSite, spark: SparkSession, tmp_path: Path
+):
+    """What is carried on from run to run is made anew where a run left it behind, or ahead."""
+    apart = loaded(spark, tmp_path, seed=1)
+    apart.run("2024-01-03 00:00")
+    apart.run("2024-01-05 00:00", select="+base")
+    apart.run("2024-01-05 00:00", select="media_stats")
+    apart.run("2024-01-05 00:00", select="media_totals+")
+    apart.run("2024-01-06 00:00", select="+media_totals")
+    apart.project().run_until_caught_up(apart.package, now=at(END))
+    assert_stats_are_exact(apart)
+    assert contents(apart) == contents(split)
+
+
+@pytest.mark.ci
 def test_a_curve_begins_with_all_plays_and_loses_those_that_stopped(split: MediaSite):
     curve = {(row[0], row[1]): row for row in rows(split.table("retention"))}
     played = {row[0]: row[9] for row in rows(split.table("media_stats"))}
