@@ -91,6 +91,13 @@ def test_local_jars_stand_in_for_downloads() -> None:
     assert "spark.jars.packages" not in conf
 
 
+@pytest.mark.parametrize("memory", ["spark.driver.memory", "spark.memory.offHeap.size"])
+def test_pages_of_memory_are_small_while_the_memory_is_ours(memory: str) -> None:
+    assert conf_of(Settings())["spark.buffer.pageSize"] == "2m"
+    assert conf_of(Settings(conf={"spark.buffer.pageSize": "8m"}))["spark.buffer.pageSize"] == "8m"
+    assert "spark.buffer.pageSize" not in conf_of(Settings(conf={memory: "64g"}))
+
+
 FLAGS = "spark.driver.defaultJavaOptions"
 OURS = f"{COMPILER_FLAGS} {COLLECTOR_FLAGS}"
 

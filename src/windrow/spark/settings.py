@@ -10,6 +10,12 @@ from typing import Protocol
 from windrow.spark.jars import FORMATS, SHIPPED_WITH_SPARK, ivy_home
 from windrow.spark.java_flags import with_java_flags
 
+# Every sort, join and aggregate of a task takes memory by the page. Spark's own size is 64 MB here:
+# filled with zeros for some hundred rows, and copied about by the garbage collector. A task has
+# 8,192 pages at most, so memory beyond what we give ourselves keeps Spark's choice.
+_SMALL_PAGES = {"spark.buffer.pageSize": "2m"}
+_MEMORY = frozenset({"spark.driver.memory", "spark.memory.offHeap.size"})
+
 
 class SparkSettings(Protocol):
     """What a target says of Spark (`targets.<name>.spark` in windrow.yml)."""
@@ -49,6 +55,8 @@ def session_conf(
     }
     if is_local(master):
         conf |= _local_conf(scratch)
+        if not _MEMORY & settings.conf.keys():
+            conf |= _SMALL_PAGES
     for name in formats:
         conf |= FORMATS[name].conf
     conf |= settings.conf
