@@ -93,6 +93,14 @@ class Project:
     @property
     def spark(self) -> SparkSession:
         """The session: the one handed in, or one of the target's own."""
+        return self.start_spark()
+
+    def start_spark(self, *, is_brief: bool = False) -> SparkSession:
+        """The session, started now unless there is one.
+
+        `is_brief`: for the work of some seconds, such as a run over a few thousand events; other
+        work is done too, but takes longer.
+        """
         formats = self._formats()
         if self._spark is not None:
             sessions.check_session(self._spark, formats)
@@ -102,6 +110,7 @@ class Project:
             formats=formats,
             log_dir=self.config.project_dir / ".windrow" / "logs",
             announce=self._announce,
+            is_brief=is_brief,
         )
 
     def _formats(self) -> list[str]:

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from windrow.spark.jars import DELTA_JARS, FORMATS, ICEBERG_JARS
-from windrow.spark.java_flags import COLLECTOR_FLAGS, COMPILER_FLAGS
+from windrow.spark.java_flags import (
+    BRIEF_COMPILER_FLAGS,
+    CLASSES_FLAG,
+    COLLECTOR_FLAGS,
+    COMPILER_FLAGS,
+)
 from windrow.spark.settings import is_local, session_conf
 from windrow.spark.surroundings import FLAG_VARIABLES
 
@@ -99,7 +104,8 @@ def test_pages_of_memory_are_small_while_the_memory_is_ours(memory: str) -> None
 
 
 FLAGS = "spark.driver.defaultJavaOptions"
-OURS = f"{COMPILER_FLAGS} {COLLECTOR_FLAGS}"
+MEMORY = f"{CLASSES_FLAG} -Xms1g"
+OURS = f"{COMPILER_FLAGS} {COLLECTOR_FLAGS} {MEMORY}"
 
 
 @pytest.fixture
@@ -119,10 +125,24 @@ def test_java_of_a_local_session_is_set_for_short_runs() -> None:
 
 
 @pytest.mark.usefixtures("two_cores")
+def test_java_for_the_work_of_some_seconds_has_one_compiler() -> None:
+    flags = session_conf(Settings(), "windrow", ["delta"], Path("scratch"), is_brief=True)[FLAGS]
+
+    assert flags == f"{BRIEF_COMPILER_FLAGS} {COLLECTOR_FLAGS} {MEMORY}"
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_users_memory_is_not_taken_at_once() -> None:
+    conf = conf_of(Settings(conf={"spark.driver.memory": "512m"}))
+
+    assert conf[FLAGS] == f"{COMPILER_FLAGS} {COLLECTOR_FLAGS} {CLASSES_FLAG}"
+
+
+@pytest.mark.usefixtures("two_cores")
 def test_many_cores_keep_javas_own_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 8)
 
-    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+    assert conf_of(Settings())[FLAGS] == f"{COMPILER_FLAGS} {MEMORY}"
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -131,7 +151,7 @@ def test_users_compiler_and_collector_replace_ours() -> None:
 
     conf = conf_of(Settings(conf=given))
 
-    assert conf[FLAGS] == ""
+    assert conf[FLAGS] == MEMORY
     assert conf["spark.driver.extraJavaOptions"] == given["spark.driver.extraJavaOptions"]
 
 
@@ -139,7 +159,7 @@ def test_users_compiler_and_collector_replace_ours() -> None:
 def test_collector_named_in_the_environment_replaces_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+UseG1GC")
 
-    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+    assert conf_of(Settings())[FLAGS] == f"{COMPILER_FLAGS} {MEMORY}"
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -147,7 +167,7 @@ def test_installations_defaults_replace_ours(tmp_path: Path) -> None:
     defaults = tmp_path / "spark-defaults.conf"
 
     defaults.write_text("spark.driver.extraJavaOptions -XX:+UseZGC")
-    assert conf_of(Settings())[FLAGS] == COMPILER_FLAGS
+    assert conf_of(Settings())[FLAGS] == f"{COMPILER_FLAGS} {MEMORY}"
 
     defaults.write_text(f"{FLAGS} -Da=b")
     assert FLAGS not in conf_of(Settings())

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -226,20 +226,31 @@ class ProjectCall(Call):
         return project.choices(packages, joined(select), joined(exclude))
 
     def chosen(
-        self, package: str | None, select: list[str] | None, exclude: list[str] | None = None
+        self,
+        package: str | None,
+        select: list[str] | None,
+        exclude: list[str] | None = None,
+        *,
+        is_brief: Callable[[Project, Sequence[Choice]], bool] = lambda *_: False,
     ) -> tuple[Project, list[Choice]]:
-        """The project, with its Spark started, and the choices that the call means."""
+        """The project, with its Spark started, and the choices that the call means.
+
+        `is_brief`: whether they are done in some seconds.
+        """
         project = self.project()
         choices = self.choices(project, package, select, exclude)
-        self.start_spark(project)
+        self.start_spark(project, is_brief=is_brief(project, choices))
         return project, choices
 
-    def start_spark(self, project: Project) -> None:
-        """Start the project's Spark and show that this takes a while."""
+    def start_spark(self, project: Project, *, is_brief: bool = False) -> None:
+        """Start the project's Spark and show that this takes a while.
+
+        `is_brief`: what it is for does not take long once it is there.
+        """
         if self.session is None:
             self.progress(Step("Spark", "started", detail="Starting Spark"))
             began = time.monotonic()
-            version = project.spark.version
+            version = project.start_spark(is_brief=is_brief).version
             seconds = time.monotonic() - began
             self.progress(Step("Spark", "done", seconds=seconds, detail=f"version {version}"))
 

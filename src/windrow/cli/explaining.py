@@ -39,7 +39,7 @@ def explain(
     refuse_impossible(kind, id, begin, end)
     project = call.project()
     call.packages(project, package)
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     call.progress(Step("explain", "started", detail="Looking for it"))
     told = project.explain(kind, id, package=package, first=begin, last=end, now=clock)
     call.report(explanations_document(kind, id, told), explanations_text(told))

@@ -61,7 +61,7 @@ def status(
     clock = parse_now(now)
     project = call.project()
     packages = call.packages(project, package)
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     call.progress(Step("status", "started", detail="Reading the manifests"))
     statuses = [project.status(name, now=clock) for name in packages]
     call.report(statuses_document(statuses), statuses_text(statuses))

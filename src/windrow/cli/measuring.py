@@ -40,7 +40,7 @@ def metrics(
     clock = parse_now(now)
     project = call.project()
     call.packages(project, package)
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     call.progress(Step("metrics", "started", detail="Reading the ledger and the manifests"))
     samples = project.metrics(package, now=clock)
     if output is not None:

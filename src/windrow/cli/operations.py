@@ -90,7 +90,7 @@ def rollback(
     packages = call.packages(project, package)
     if len(packages) > 1:
         raise UsageError(f"Which package? Use --package with one of: {', '.join(packages)}.")
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     back = project.rollback if yes else project.plan_rollback
     done = back(packages[0], run)
     call.report(rollback_document(done, is_done=yes), rollback_text(done, is_done=yes))
@@ -113,7 +113,7 @@ def unlock(
     packages = call.packages(project, package)
     if abandon and len(packages) > 1:
         raise UsageError(f"Which package? Use --package with one of: {', '.join(packages)}.")
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     ended = {
         name: project.unlock(name, force=force, abandon=abandon or (), listener=call.progress)
         for name in packages

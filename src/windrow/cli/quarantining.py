@@ -54,7 +54,7 @@ def quarantine(
     packages = _with_quarantine(call, project, package)
     if action is not Action.ls and len(packages) > 1:
         raise UsageError(f"Which package? Use --package with one of: {', '.join(packages)}.")
-    call.start_spark(project)
+    call.start_spark(project, is_brief=action is not Action.release)
     if action is Action.ls:
         call.progress(Step("quarantine", "started", detail="Reading the quarantine"))
         listed = [project.quarantined(name, limit=limit) for name in packages]

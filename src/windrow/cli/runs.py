@@ -10,6 +10,7 @@ import typer
 
 from windrow.assembly import Choice
 from windrow.cli.call import ProjectCall, RunCall
+from windrow.cli.last_runs import note_last_runs, takes_in_little
 from windrow.cli.options import Exclude, Now, Package, Select
 from windrow.cli.rounds import run_every
 from windrow.cli.timetable import Timetable
@@ -77,12 +78,16 @@ def run(
             _refuse_beside_manifests([option for option, is_given in beside.items() if is_given])
             return _refresh_manifests(call, *named, parse_now(now))
 
+    def is_brief(project: Project, choices: Sequence[Choice]) -> bool:
+        is_all_anew = full_refresh or refresh_manifests
+        return every is None and not is_all_anew and takes_in_little(project, choices)
+
     def once() -> dict[str, PackageRuns]:
         clock = parse_now(now)
-        project, choices = call.chosen(package, select, exclude)
+        project, choices = call.chosen(package, select, exclude, is_brief=is_brief)
         if every is not None:
             call.keep_warm(project)
-        return project.run_all(
+        done = project.run_all(
             choices,
             now=clock,
             full_refresh=full_refresh,
@@ -93,6 +98,8 @@ def run(
             listener=call.progress,
             begin=lambda name: call.progress.begin(name, title(name, project.target.name)),
         )
+        note_last_runs(project, done)
+        return done
 
     if every is not None:
         call.is_in_lines = True
@@ -177,7 +184,7 @@ def _say_limits(call: ProjectCall, packages: Sequence[str], clock: datetime) -> 
     """Say state and window of these packages, as a plan does; writes nothing."""
     project = call.project()
     choices = project.choices(packages)
-    call.start_spark(project)
+    call.start_spark(project, is_brief=True)
     return _say_plans(call, project, choices, clock)
 
 
@@ -194,7 +201,7 @@ def plan(
     select, packages = _without_limits(call, package, select)
     if packages and not select:
         return _say_limits(call, packages, clock)
-    project, choices = call.chosen(package, select, exclude)
+    project, choices = call.chosen(package, select, exclude, is_brief=lambda *_: not with_bytes)
     return _say_plans(call, project, choices, clock, with_bytes=with_bytes)
 
 

@@ -34,11 +34,13 @@ def start(
     formats: Sequence[str] = ("delta",),
     log_dir: Path,
     announce: Callable[[str], None] = _say_nothing,
+    is_brief: bool = False,
 ) -> SparkSession:
     """A session as the target asks for it: local, on a cluster, or through Spark Connect.
 
     All that Java, Ivy and Spark print goes to `spark.log` in `log_dir`; `announce` gets the one or
-    two lines a waiting user should see. A session this process already has is used as it is.
+    two lines a waiting user should see; `is_brief`: Java is set for the work of some seconds. A
+    session this process already has is used as it is.
     """
     if not settings.remote and is_running():
         spark = SparkSession.builder.config(map=dict(settings.conf)).getOrCreate()
@@ -51,7 +53,7 @@ def start(
     if settings.remote:
         spark = connect(settings, settings.remote, announce)
     else:
-        conf = session_conf(settings, app_name, formats, scratch=log_dir.parent)
+        conf = session_conf(settings, app_name, formats, scratch=log_dir.parent, is_brief=is_brief)
         start_context(conf, formats, log, announce)
         spark = SparkSession.builder.getOrCreate()
     check_session(spark, formats)

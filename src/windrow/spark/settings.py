@@ -15,6 +15,9 @@ from windrow.spark.java_flags import with_java_flags
 # 8,192 pages at most, so memory beyond what we give ourselves keeps Spark's choice.
 _SMALL_PAGES = {"spark.buffer.pageSize": "2m"}
 _MEMORY = frozenset({"spark.driver.memory", "spark.memory.offHeap.size"})
+# Else Java begins with a 64th of the machine's, and collects garbage every 0.2 s of a small run. We
+# never give it less than this at the most.
+_HEAP_AT_ONCE = "-Xms1g"
 
 
 class SparkSettings(Protocol):
@@ -36,9 +39,17 @@ def is_local(master: str) -> bool:
 
 
 def session_conf(
-    settings: SparkSettings, app_name: str, formats: Sequence[str], scratch: Path
+    settings: SparkSettings,
+    app_name: str,
+    formats: Sequence[str],
+    scratch: Path,
+    *,
+    is_brief: bool = False,
 ) -> dict[str, str]:
-    """Every Spark setting of a session that we start ourselves; the user's come last and win."""
+    """Every Spark setting of a session that we start ourselves; the user's come last and win.
+
+    `is_brief`: it is for the work of some seconds.
+    """
     master = settings.conf.get("spark.master") or settings.master or "local[*]"
     conf = {
         "spark.app.name": app_name,
@@ -53,15 +64,16 @@ def session_conf(
         # A task has thousands of sessions; by default it begins to sort them after 128.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "20000",
     }
+    is_memory_ours = not _MEMORY & settings.conf.keys()
     if is_local(master):
         conf |= _local_conf(scratch)
-        if not _MEMORY & settings.conf.keys():
-            conf |= _SMALL_PAGES
+        conf |= _SMALL_PAGES if is_memory_ours else {}
     for name in formats:
         conf |= FORMATS[name].conf
     conf |= settings.conf
     if is_local(master):
-        conf = with_java_flags(conf)
+        heap = _HEAP_AT_ONCE if is_memory_ours else ""
+        conf = with_java_flags(conf, is_brief=is_brief, heap=heap)
     conf["spark.sql.session.timeZone"] = "UTC"
 
     _append(conf, "spark.sql.extensions", [FORMATS[name].extension for name in formats])
