@@ -28,7 +28,7 @@ def conf_of(settings: Settings, *formats: str) -> dict[str, str]:
 def test_local_session_gets_quick_settings_and_leaves_no_litter() -> None:
     conf = conf_of(Settings())
 
-    assert conf["spark.databricks.delta.snapshotPartitions"] == "2"
+    assert conf["spark.databricks.delta.snapshotPartitions"] == "1"
     assert conf["spark.sql.catalogImplementation"] == "in-memory"
     assert conf["spark.sql.warehouse.dir"] == str(Path("scratch/spark-warehouse").absolute())
     assert conf["spark.driver.host"] == "127.0.0.1"

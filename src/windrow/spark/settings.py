@@ -95,7 +95,7 @@ def _local_conf(scratch: Path) -> dict[str, str]:
         "spark.sql.ui.explainMode": "simple",
         "spark.sql.maxPlanStringLength": "100",
         "spark.sql.shuffle.partitions": str(max(4, os.cpu_count() or 1)),
-        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(scratch.absolute() / "spark-warehouse"),
         "spark.jars.ivy": str(ivy_home(scratch)),
