@@ -139,6 +139,19 @@ def test_users_memory_is_not_taken_at_once() -> None:
 
 
 @pytest.mark.usefixtures("two_cores")
+@pytest.mark.parametrize("given", ["--driver-memory 512m", "--conf spark.driver.memory=512m"])
+def test_memory_that_the_environment_gives_is_not_taken_at_once(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{given} pyspark-shell")
+
+    conf = conf_of(Settings())
+
+    assert conf[FLAGS] == f"{COMPILER_FLAGS} {COLLECTOR_FLAGS} {CLASSES_FLAG}"
+    assert "spark.buffer.pageSize" not in conf
+
+
+@pytest.mark.usefixtures("two_cores")
 def test_many_cores_keep_javas_own_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 8)
 

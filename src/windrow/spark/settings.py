@@ -9,14 +9,15 @@ from typing import Protocol
 
 from windrow.spark.jars import FORMATS, SHIPPED_WITH_SPARK, ivy_home
 from windrow.spark.java_flags import with_java_flags
+from windrow.spark.surroundings import SUBMIT_ARGUMENTS
 
 # Every sort, join and aggregate of a task takes memory by the page. Spark's own size is 64 MB here:
 # filled with zeros for some hundred rows, and copied about by the garbage collector. A task has
 # 8,192 pages at most, so memory beyond what we give ourselves keeps Spark's choice.
 _SMALL_PAGES = {"spark.buffer.pageSize": "2m"}
 _MEMORY = frozenset({"spark.driver.memory", "spark.memory.offHeap.size"})
-# Else Java begins with a 64th of the machine's, and collects garbage every 0.2 s of a small run. We
-# never give it less than this at the most.
+# Else Java begins with a 64th of the machine's, and collects garbage every 0.2 s of a small run. It
+# does not start where it may not have as much, so we say that only where nobody else has a say.
 _HEAP_AT_ONCE = "-Xms1g"
 
 
@@ -64,7 +65,7 @@ def session_conf(
         # A task has thousands of sessions; by default it begins to sort them after 128.
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "20000",
     }
-    is_memory_ours = not _MEMORY & settings.conf.keys()
+    is_memory_ours = not _MEMORY & settings.conf.keys() and not _is_memory_given()
     if is_local(master):
         conf |= _local_conf(scratch)
         conf |= _SMALL_PAGES if is_memory_ours else {}
@@ -100,6 +101,12 @@ def _local_conf(scratch: Path) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(scratch.absolute() / "spark-warehouse"),
         "spark.jars.ivy": str(ivy_home(scratch)),
     }
+
+
+def _is_memory_given() -> bool:
+    """Whether the environment says how much memory the driver has, which then is the last word."""
+    given = os.environ.get(SUBMIT_ARGUMENTS, "")
+    return "--driver-memory" in given or any(key in given for key in _MEMORY)
 
 
 def _driver_memory_gib() -> int:

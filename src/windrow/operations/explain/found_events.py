@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from windrow.atomic.source import Source
+from windrow.columns.conditions import any_of
 from windrow.columns.timestamps import from_micros
 from windrow.engine.intake import columns_read, lifecycle, session_events
 from windrow.engine.intake.copies import NTH_COPY, copies_in_other_sessions, first_copies
@@ -175,7 +175,7 @@ def sum_up(ws: Workspace, found: Found, lives: DataFrame) -> tuple[SessionFacts,
     time = F.col(settings.session_timestamp)
     # A session may be known that has no event here.
     is_event = time.isNotNull()
-    is_taken = is_event & ~_any_of(reasons)
+    is_taken = is_event & ~_is_left_out(reasons)
     totals = judged.groupBy(foundation.session).agg(
         F.max(USER_ID).alias("user"),
         F.count_if(is_event).alias("events"),
@@ -227,7 +227,7 @@ def _with_copies_elsewhere(
     if not ws.foundation.has_sessions:
         return judged.withColumn("first_session", F.lit(None).cast("string"))
     session = ws.foundation.session
-    usable = judged.where(F.col("event_id").isNotNull() & ~_any_of(reasons))
+    usable = judged.where(F.col("event_id").isNotNull() & ~_is_left_out(reasons))
     single = first_copies(usable, [session], ws.settings.session_timestamp).drop(NTH_COPY)
     copies = copies_in_other_sessions(single, ws.foundation, ws.settings)
     counts = single.join(copies, ["event_id", session], how="left_anti")
@@ -237,6 +237,5 @@ def _with_copies_elsewhere(
     return joined.withColumn(f"is_{_COPY}", F.col("first_session").isNotNull())
 
 
-def _any_of(reasons: Sequence[str]) -> Column:
-    flags = (F.coalesce(F.col(f"is_{reason}"), F.lit(False)) for reason in reasons)
-    return reduce(Column.__or__, flags, F.lit(False))
+def _is_left_out(reasons: Sequence[str]) -> Column:
+    return any_of([F.coalesce(f"is_{reason}", F.lit(False)) for reason in reasons])
