@@ -75,6 +75,14 @@ def leases(spark: SparkSession, format: str, tmp_path: Path) -> Leases:
     return made
 
 
+def test_a_lease_is_held_until_it_lapses_or_its_process_is_gone(leases: Leases):
+    lease = leases.take("web", "run-1", Intent(), 10, after=None)
+    assert leases.is_held(lease)
+    assert leases.is_held(replace(lease, holder=Holder("elsewhere", 1)))
+    assert not leases.is_held(replace(lease, holder=replace(lease.holder, process="1")))
+    assert not leases.is_held(replace(lease, lease_until=NOW))
+
+
 def test_a_lease_keeps_what_was_intended_and_only_one_of_two_takes_it(
     spark: SparkSession, leases: Leases
 ):
