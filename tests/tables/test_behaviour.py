@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -17,7 +16,7 @@ from tables.rows import COLUMNS, ORDERS, orders, stored
 from temp_views import temp_views
 from windrow.columns.rules import column
 from windrow.errors import TableError
-from windrow.tables import DELETED, ConflictError, FileSizes, TableName, Tables
+from windrow.tables import DELETED, FileSizes, TableName, Tables
 from windrow.tables.days import DayRange
 
 A = ("a", "2024-01-01", 1, "x")
@@ -432,31 +431,3 @@ def test_wrong_requests_are_refused_before_anything_is_written(
         filled.merge(ORDERS, orders(spark, A, A), key=["order_id"])
 
     assert stored(filled.read(ORDERS)) == [A, B]
-
-
-@pytest.mark.ci
-def test_the_slower_of_two_writers_learns_of_the_conflict(
-    spark: SparkSession, filled: Tables, tmp_path: Path
-) -> None:
-    is_merging, may_go_on = str(tmp_path / "is-merging"), str(tmp_path / "may-go-on")
-
-    def wait(text):  # type: ignore[no-untyped-def] # PySpark warns of hints it cannot use
-        Path(is_merging).touch()
-        while not Path(may_go_on).exists():
-            time.sleep(0.05)
-        return text
-
-    slow = orders(spark, ("a", "2024-01-01", 5, "slow"))
-    slow = slow.withColumn("note", F.udf(wait, "string")("note"))
-    with ThreadPoolExecutor(1) as pool:
-        merging = pool.submit(filled.merge, ORDERS, slow, key=["order_id"])
-        try:
-            while not Path(is_merging).exists() and not merging.done():
-                time.sleep(0.05)
-            filled.overwrite(ORDERS, orders(spark, ("a", "2024-01-01", 7, "quick")))
-        finally:
-            Path(may_go_on).touch()
-        with pytest.raises(ConflictError, match=r"derived\.orders.*try again"):
-            merging.result()
-
-    assert stored(filled.read(ORDERS)) == [("a", "2024-01-01", 7, "quick")]

@@ -90,6 +90,11 @@ def merge(
     if update and values:
         updates = ", ".join(f"t.{quoted(c)} = s.{quoted(c)}" for c in values)
         clauses.append(f"when matched then update set {updates}")
+    if len(clauses) == 1:
+        # A merge that only inserts is an append to Spark, and on Iceberg no append is ever in
+        # conflict: two that insert the same key at once would both succeed. This changes nothing.
+        first = quoted(key[0])
+        clauses.append(f"when matched and t.{first} is null then update set t.{first} = s.{first}")
     if insert:
         is_new = f"when not matched and not {IS_DELETED}" if has_tombstones else "when not matched"
         inserts = ", ".join(f"s.{quoted(c)}" for c in columns)
