@@ -23,7 +23,8 @@ from windrow.state.limits import Limits, State
 from windrow.state.runs import Outcome, RunRecord
 
 _UNSETTLING = (
-    *(Outcome.FAILED, Outcome.REJECTED),
+    # Of what was taken back, tables that someone gave up hold what a killed run left in them.
+    *(Outcome.FAILED, Outcome.REJECTED, Outcome.UNDONE),
     *(Outcome.ROLLED_BACK, Outcome.EDITED, Outcome.REFRESHED),
 )
 """After these, the same events may lead to other rows."""
