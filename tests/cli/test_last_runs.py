@@ -47,13 +47,12 @@ def is_brief(project: Project, windrow: Windrow, monkeypatch: pytest.MonkeyPatch
     return ask
 
 
-def took_in(project: Project, events: int, package: str = "web", **beside: Any) -> None:
-    result = replace(a_result(), counts={"events": events}, **beside)
-    note_last_runs(project, {package: ran(result)["web"]})
+def took_in(project: Project, events: int, **beside: Any) -> None:
+    note_last_runs(project, ran(replace(a_result(), counts={"events": events}, **beside)))
 
 
-def little(project: Project, *packages: str) -> bool:
-    return takes_in_little(project, project.choices(packages or ("web",)))
+def little(project: Project) -> bool:
+    return takes_in_little(project, project.choices(["web"]))
 
 
 def test_a_run_is_expected_to_take_in_what_the_last_one_did(project: Project) -> None:

@@ -49,8 +49,7 @@ def note_last_runs(project: Project, done: Mapping[str, PackageRuns]) -> None:
 
 def _events(run: RunResult) -> int:
     """What a run took in, and what was done beside it."""
-    beside = (*run.late, *([] if run.catch_up is None else [run.catch_up]))
-    return (run.counts or {}).get("events", 0) + sum(map(_events, beside))
+    return (run.counts or {}).get("events", 0) + sum(map(_events, run.beside))
 
 
 def _read(project: Project) -> dict[str, dict[str, int]]:

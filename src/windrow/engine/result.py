@@ -41,5 +41,9 @@ class RunResult:
     def has_failed(self) -> bool:
         """True when a model failed, or a check that stopped the run, here or in the catch-up."""
         is_bad = self.outcome in (Outcome.FAILED, Outcome.REJECTED)
-        beside = (*self.late, *([] if self.catch_up is None else [self.catch_up]))
-        return is_bad or any(it.has_failed for it in beside)
+        return is_bad or any(it.has_failed for it in self.beside)
+
+    @property
+    def beside(self) -> tuple[RunResult, ...]:
+        """All that was done beside this run."""
+        return (*self.late, *([] if self.catch_up is None else [self.catch_up]))
